@@ -1,14 +1,13 @@
 """A column and a row of the process table."""
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from msgspec import Struct
 
-from gputop.core.model.metric import Unit
+from gputop.core.model.field import Field, SortValue
 from gputop.core.model.sample import GpuProcess, HostProcess, Job
 
-SortValue: TypeAlias = float | str | None
+__all__ = ["Column", "Row", "SortValue"]
 
 
 class Row(Struct, frozen=True, gc=False):
@@ -29,10 +28,7 @@ class Row(Struct, frozen=True, gc=False):
         return (self.process.pid, self.process.start_ticks, self.use.gpu, self.use.gpu_instance)
 
 
-FilterValue: TypeAlias = Callable[[Row], SortValue | tuple[str, ...]]
-
-
-class Column(Struct, frozen=True, kw_only=True):
+class Column(Field[Row], frozen=True, kw_only=True):
     """A column. A ``width`` of 0 fills the rest of the line. ``rank``: the highest is dropped first, 0 never.
 
     ``tone``: the name of its colour on the screen. ``is_name``: the values are names, so that 0 is a name too.
@@ -40,29 +36,18 @@ class Column(Struct, frozen=True, kw_only=True):
 
     An ``is_optional`` column is shown only if the user chose it; an ``only_if_used`` one, while a process has a value.
     ``is_used`` returns that value if it differs from ``sort``; among many rows, ``least_rows`` must have one.
-
-    For filters: ``words`` are further names of the column, ``unit`` is the unit of its numbers, ``value`` is compared
-    in place of ``sort``; several texts are several names of one thing. ``is_text``: the values are text.
     """
 
-    key: str
-    title: str
     width: int
     rank: int
-    text: Callable[[Row], str]
-    sort: Callable[[Row], SortValue]
     help: str
     tone: str = "text"
-    is_text: bool = False
     is_name: bool = False
     is_searched: bool = False
     only_if_used: bool = False
     is_used: Callable[[Row], object] | None = None
     least_rows: int = 1
     is_optional: bool = False
-    words: tuple[str, ...] = ()
-    unit: Unit = Unit.NONE
-    value: FilterValue | None = None
 
     @property
     def descends(self) -> bool:

@@ -5,10 +5,11 @@ from operator import attrgetter, itemgetter
 from typing import Final
 
 from gputop.core.model.catalogue import MEMORY_TOTAL
+from gputop.core.model.field import FilterValue
 from gputop.core.model.metric import Unit
 from gputop.core.model.sample import Frame, Gpu, Presence
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, number_text, value_text
-from gputop.core.processes.column import Column, FilterValue, Row
+from gputop.core.processes.column import Column, Row
 from gputop.core.table_rows import joined
 
 _VALUE: Final = itemgetter(0)
@@ -156,7 +157,7 @@ def _pod_names(row: Row) -> tuple[str, ...] | None:
     return _names(row, "pod", *((pod.text, pod.uid) if pod else ()))
 
 
-def _known(field: str, value: Callable[[Row], str | None]) -> FilterValue:
+def _known(field: str, value: Callable[[Row], str | None]) -> Callable[[Row], FilterValue]:
     """Return the value for filters: an empty tuple if the process is known to have no such owner."""
     return lambda row: _names(row, field, value(row))
 

@@ -1,4 +1,4 @@
-"""Filter conditions on rows of the process table.
+"""Filter conditions on the rows of a table.
 
 The logic has three values. A comparison with an absent value is unknown, so is its ``not``, and a row is kept only if
 the whole condition is true: neither ``sm<5`` nor ``not sm<5`` keeps a process whose share is unknown.
@@ -13,11 +13,10 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from gputop.core.processes.column import Column, FilterValue, Row
-from gputop.core.processes.columns import COLUMN_BY_KEY
+from gputop.core.model.field import Field, FilterValue, R
 from gputop.core.query.regex import Pattern
+from gputop.core.query.vocabulary import Test, Vocabulary
 
-Test: TypeAlias = Callable[[Row], bool | None]
 _ORDER: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -38,13 +37,13 @@ Value: TypeAlias = float | str | Glob | Pattern | Absent
 
 
 class Word(Struct, frozen=True):
-    """A text that the command line or the user contains, or that the pid starts with."""
+    """A text that the row is searched for, as its vocabulary says."""
 
     text: str
 
 
 class Term(Struct, frozen=True):
-    """A column compared with values; one match is enough (for ``!=``: none may match)."""
+    """A field compared with values; one match is enough (for ``!=``: none may match)."""
 
     column: str
     operator: str
@@ -72,33 +71,33 @@ class Or(Struct, frozen=True):
 Node: TypeAlias = Word | Term | Not | And | Or
 
 
-def test_of(node: Node) -> Test:
+def test_of(node: Node, vocabulary: Vocabulary[R]) -> Test[R]:
     """Return the function that evaluates a condition on a row: true, false, or None for unknown."""
     match node:
         case Word(text=text):
-            return _word(text.lower())
+            return vocabulary.search(text.lower())
         case Term():
-            return _term(node)
+            return _term(node, vocabulary.fields[node.column])
         case Not(part=part):
-            return _not(test_of(part))
+            return _not(test_of(part, vocabulary))
         case And(parts=parts):
-            return _joined(tuple(map(test_of, parts)), decisive=False)
+            return _joined(tuple(test_of(part, vocabulary) for part in parts), decisive=False)
         case Or(parts=parts):
-            return _joined(tuple(map(test_of, parts)), decisive=True)
+            return _joined(tuple(test_of(part, vocabulary) for part in parts), decisive=True)
 
 
-def _not(test: Test) -> Test:
-    def opposite(row: Row) -> bool | None:
+def _not(test: Test[R]) -> Test[R]:
+    def opposite(row: R) -> bool | None:
         known = test(row)
         return None if known is None else not known
 
     return opposite
 
 
-def _joined(tests: tuple[Test, ...], *, decisive: bool) -> Test:
+def _joined(tests: tuple[Test[R], ...], *, decisive: bool) -> Test[R]:
     """Return the conjunction (``decisive`` False: one false part decides) or the disjunction (True)."""
 
-    def joined(row: Row) -> bool | None:
+    def joined(row: R) -> bool | None:
         result: bool | None = not decisive
         for test in tests:
             known = test(row)
@@ -111,49 +110,35 @@ def _joined(tests: tuple[Test, ...], *, decisive: bool) -> Test:
     return joined
 
 
-def _word(text: str) -> Test:
-    command, user = COLUMN_BY_KEY["command"], COLUMN_BY_KEY["user"].sort
-    known = command.value or command.sort
-
-    def test(row: Row) -> bool | None:
-        is_found = (
-            text in str(command.sort(row) or "").lower()
-            or text in str(user(row) or "").lower()
-            or str(row.process.pid).startswith(text)
-        )
-        return is_found or (None if known(row) is None else False)
-
-    return test
-
-
-def _term(term: Term) -> Test:
-    column = COLUMN_BY_KEY[term.column]
+def _term(term: Term, field: Field[R]) -> Test[R]:
     if term.operator == "!=":
-        return _not(_equal(column, term.values))
+        return _not(_equal(field, term.values))
     if term.operator in {":", "="}:
-        return _equal(column, term.values)
+        return _equal(field, term.values)
     limit = term.values[0]
     if isinstance(limit, Pattern):
-        return _asked(_text_of(column), lambda value: limit.search(str(value)))
+        return _asked(_text_of(field), lambda value: limit.search(str(value)))
     compare = _ORDER[term.operator]
     return _asked(
-        column.value or column.sort,
+        field.compared,
         lambda value: isinstance(value, (int, float)) and isinstance(limit, float) and compare(value, limit),
     )
 
 
-def _equal(column: Column, values: tuple[Value, ...]) -> Test:
+def _equal(field: Field[R], values: tuple[Value, ...]) -> Test[R]:
     exact = frozenset(value for value in values if isinstance(value, (float, str)))
     globs = tuple(value for value in values if isinstance(value, Glob))
     return _asked(
-        column.value or column.sort,
+        field.compared,
         lambda value: value in exact or any(matches(glob, str(value)) for glob in globs),
         asks_absent=ABSENT in values,
     )
 
 
-def _asked(value_of: FilterValue, check: Callable[[float | str], bool], *, asks_absent: bool = False) -> Test:
-    def test(row: Row) -> bool | None:
+def _asked(
+    value_of: Callable[[R], FilterValue], check: Callable[[float | str], bool], *, asks_absent: bool = False
+) -> Test[R]:
+    def test(row: R) -> bool | None:
         value = value_of(row)
         if value is None:
             return True if asks_absent else None
@@ -164,12 +149,12 @@ def _asked(value_of: FilterValue, check: Callable[[float | str], bool], *, asks_
     return test
 
 
-def _text_of(column: Column) -> FilterValue:
+def _text_of(field: Field[R]) -> Callable[[R], FilterValue]:
     """Return the text that a pattern searches; for a number, its text in the table."""
-    value_of = column.value or column.sort
-    if column.is_text:
+    value_of = field.compared
+    if field.is_text:
         return value_of
-    return lambda row: None if value_of(row) is None else column.text(row)
+    return lambda row: None if value_of(row) is None else field.text(row)
 
 
 def matches(glob: Glob, text: str) -> bool:

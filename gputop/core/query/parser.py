@@ -8,14 +8,14 @@ term   = column operator value { "," value }
 """
 
 import re
-from typing import Final, NoReturn
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn, TypeAlias
 
 from msgspec import Struct
 
+from gputop.core.model.field import Field
 from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
-from gputop.core.processes.column import Column
-from gputop.core.processes.columns import COLUMNS
 from gputop.core.query.condition import ABSENT, And, Glob, Node, Not, Or, Term, Value, Word
 from gputop.core.query.regex import Pattern, PatternError
 from gputop.core.text.suggest import nearest
@@ -35,6 +35,7 @@ _BARE: Final = re.compile(r"""[^\s()"'&|]+""")
 _CHUNK: Final = re.compile(r"""[^\s()"'&|,]+""")
 _LISTS: Final = frozenset({":", "=", "!="})
 _STAR: Final = object()
+Fields: TypeAlias = Mapping[str, Field[Any]]
 
 
 class QueryError(Struct, frozen=True):
@@ -48,24 +49,14 @@ class QueryError(Struct, frozen=True):
         return self.message + (f". Did you mean {self.suggestion}?" if self.suggestion else "")
 
 
-def read(text: str) -> Node | QueryError:
-    """Return the condition that a text describes, or its error. Never raises."""
+def read(text: str, fields: Fields) -> Node | QueryError:
+    """Return the condition on these fields that a text describes, or its error. Never raises."""
     if len(text) > _LONGEST:
         return QueryError(_LONGEST, f"the filter is longer than {_LONGEST} characters")
     try:
-        return _Reader(text).query()
+        return _Reader(text, fields).query()
     except _BadQueryError as bad:
         return bad.error
-
-
-def words_of(columns: tuple[Column, ...] = COLUMNS) -> dict[str, Column]:
-    """Return the columns by all their names: key, words, and the title in lower case."""
-    titles = {column.title.lower().rstrip("%").replace("-", "_"): column for column in reversed(columns)}
-    words = {word: column for column in reversed(columns) for word in column.words}
-    return titles | words | {column.key: column for column in columns}
-
-
-_COLUMN_BY_WORD: Final = words_of()
 
 
 class _BadQueryError(Exception):
@@ -75,8 +66,9 @@ class _BadQueryError(Exception):
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, fields: Fields) -> None:
         self._text = text
+        self._fields = fields
         self._at = 0
         self._depth = 0
 
@@ -144,9 +136,9 @@ class _Reader:
     # --- terms ---------------------------------------------------------------------------------------------------
     def _term(self, found: re.Match[str]) -> Node:
         word, sign = found.groups()
-        column = _COLUMN_BY_WORD.get(word.lower())
+        column = self._fields.get(word.lower())
         if column is None:
-            hint = nearest(word, _COLUMN_BY_WORD)
+            hint = nearest(word, self._fields)
             self._fail(self._at, f"unknown column {excerpt(word)} (to search for text, quote it)", hint)
         if column.is_text and sign not in {*_LISTS, "~"}:
             self._fail(found.start(2), f"{excerpt(word)} is text: compare it with : = != ~")
@@ -164,7 +156,7 @@ class _Reader:
         self._at += 1
         return True
 
-    def _value(self, column: Column, sign: str) -> Value:
+    def _value(self, column: Field[Any], sign: str) -> Value:
         self._skip()
         start, pieces = self._at, self._pieces()
         if not pieces:

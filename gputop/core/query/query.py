@@ -15,9 +15,10 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, GpuProcess, HostProcess
 from gputop.core.processes.column import Row
 from gputop.core.processes.columns import rows
-from gputop.core.query.condition import Node, test_of
-from gputop.core.query.formatter import text_of
+from gputop.core.query.condition import Node
+from gputop.core.query.filter import Filter
 from gputop.core.query.parser import QueryError, read
+from gputop.core.query.process_vocabulary import PROCESSES
 from gputop.core.query.selection import undecided_text
 from gputop.core.text.cells import width
 from gputop.core.text.text import clean
@@ -27,34 +28,16 @@ _AROUND: Final = 99  # characters before an error, and from it on
 __all__ = ["Query", "QueryError", "kept", "parse", "pointed"]
 
 
-class Query:
-    """A filter on the process table. Its ``str`` parses to the same filter."""
+class Query(Filter[Row]):
+    """A filter on the process table."""
 
     def __init__(self, root: Node) -> None:
-        self.root = root
-        self._test = test_of(root)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Query) and other.root == self.root
-
-    def __hash__(self) -> int:
-        return hash(self.root)
-
-    def __str__(self) -> str:
-        return text_of(self.root)
-
-    def keeps(self, row: Row) -> bool:
-        """Say whether a row certainly matches."""
-        return self._test(row) is True
-
-    def decides(self, row: Row) -> bool:
-        """Say whether it is known whether a row matches."""
-        return self._test(row) is not None
+        super().__init__(root, PROCESSES)
 
 
 def parse(text: str) -> Query | QueryError:
     """Read a query; the empty one keeps everything. Never raises."""
-    node = read(text)
+    node = read(text, PROCESSES.fields)
     return node if isinstance(node, QueryError) else Query(node)
 
 

@@ -12,7 +12,7 @@ from gputop.core.model.sample import GpuProcess, HostProcess
 from gputop.core.processes.column import Row
 from gputop.core.processes.columns import COLUMNS
 from gputop.core.query.condition import ABSENT, And, Glob, Node, Not, Or, Term, Word
-from gputop.core.query.parser import words_of
+from gputop.core.query.process_vocabulary import COLUMN_BY_WORD
 from gputop.core.query.query import Query, QueryError, kept, parse, pointed
 from gputop.core.query.regex import Pattern
 
@@ -283,7 +283,7 @@ def test_each_word_names_one_column() -> None:
     names = [column.key for column in COLUMNS] + [word for column in COLUMNS for word in column.words]
 
     assert len(names) == len(set(names))
-    assert {"gpu_mem", "mbw", "enc", "dec", "thread", "mem", "cmd"} <= words_of().keys()
+    assert {"gpu_mem", "mbw", "enc", "dec", "thread", "mem", "cmd"} <= COLUMN_BY_WORD.keys()
 
 
 @pytest.mark.parametrize(

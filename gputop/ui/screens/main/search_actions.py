@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from gputop.core.processes.column import Column
-from gputop.core.query.parser import words_of
+from gputop.core.query.process_vocabulary import COLUMN_BY_WORD
 from gputop.core.query.query import QueryError, parse
 from gputop.ui.input.keymap import Keymap
 from gputop.ui.render.line import Line, cut, length
@@ -159,7 +159,7 @@ def unfinished(text: str) -> Column | None:
     """Return the column whose name the last word is, or begins."""
     found = _LAST_WORD.search(text)
     word = found[1].lower() if found else ""
-    return next((column for name, column in words_of().items() if word and name.startswith(word)), None)
+    return next((column for name, column in COLUMN_BY_WORD.items() if word and name.startswith(word)), None)
 
 
 def error_line(error: QueryError, at: int, width: int) -> Line:
