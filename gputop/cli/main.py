@@ -25,7 +25,7 @@ _HELP: Final = ("-h", "--help")
 _FULL: Final = (ENOSPC, EDQUOT, EFBIG)
 NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
 COMMANDS: Final = {
-    "snapshot": "print the current state once, as a table, JSON or CSV",
+    "snapshot": "print the current state once, as a table, JSON, CSV or series of Prometheus",
     "stream": "print the state repeatedly as lines of JSON, until stopped",
     "signal": "send a signal to processes on GPUs",
     "renice": "change the nice value of processes on GPUs",

@@ -20,7 +20,7 @@ LINES = {
     "gputop snapsh": {"snapshot"},
     "gputop --demo trouble snapsh": {"snapshot"},
     "gputop --demo ": {"training", "h200", "mig", "workstation", "trouble", "dying"},
-    "gputop snapshot --demo h200 --format ": {"table", "json", "csv", "csv-processes"},
+    "gputop snapshot --demo h200 --format ": {"table", "json", "csv", "csv-processes", "prometheus"},
     "gputop signal SIGTE": {"SIGTERM"},
     "gputop signal --user roo": {"root"},
     "gputop mig ch": {"checkpoint"},

@@ -1,4 +1,4 @@
-"""Snapshot: the current state of the box, as a table, JSON or CSV."""
+"""Snapshot: the current state of the box, as a table, JSON, CSV or series of Prometheus."""
 
 import os
 import sys
@@ -35,11 +35,17 @@ def snapshot(request: SnapshotRequest) -> None:
 
 
 def _text(frame: Frame, form: str) -> str:
-    """Return a frame as a table, or as CSV: a row for each GPU, or for each process."""
+    """Return a frame as a table, as series of Prometheus, or as CSV: a row for each GPU, or for each process."""
     if form.startswith("csv"):
         from gputop.report.csv import csv
 
         return csv(frame, "processes" if form == "csv-processes" else "gpus")
+    if form == "prometheus":
+        from gputop.report.prometheus.scene import Shape, scene_of
+        from gputop.report.prometheus.table import exposition
+
+        shape = Shape()
+        return exposition(scene_of(frame, shape), shape.groups)
     from gputop.report.grid import look
     from gputop.report.table import table
 

@@ -8,14 +8,15 @@ from gputop.app.monitoring.snapshot import SnapshotRequest, snapshot
 from gputop.cli.args.options import add_common, add_ending, add_host_details, add_json, add_reveal, seconds
 from gputop.cli.args.requests import request_of
 
-_FORMATS: Final = ("table", "json", "csv", "csv-processes")
+_FORMATS: Final = ("table", "json", "csv", "csv-processes", "prometheus")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         "--format", choices=_FORMATS, default="table", metavar="FORMAT",
-        help="table (default), json, csv (one row per GPU), csv-processes (one row per process)",
+        help="table (default), json, csv (one row per GPU), csv-processes (one row per process),"
+        " prometheus (the series of gputop export)",
     )  # fmt: skip
     add_json(parser)
     parser.add_argument(

@@ -1,0 +1,1 @@
+"""Usage: what frames add up to, for programs that read counters."""

@@ -1,0 +1,79 @@
+"""The scene: the entities of a frame that have series, with their labels."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuState, Readings
+from gputop.core.usage.events import GpuEvents
+from gputop.report.prometheus.dcgm import DcgmPart
+from gputop.report.prometheus.gpus import OwnGpu, OwnInstance, own_gpu, own_instance
+from gputop.report.prometheus.labels import Labels, rendered
+from gputop.report.prometheus.series import USUAL, Group, Scene
+
+HOSTNAMES: Final = {"both": ("Hostname", "hostname"), "Hostname": ("Hostname",), "hostname": ("hostname",), "none": ()}
+DEVICES: Final = ("f", "g", "i", "g+i")
+
+
+class Shape(Struct, frozen=True, kw_only=True):
+    """The series that the user wants.
+
+    ``devices``: as ``dcgm-exporter -d``: f: MIG instances of a GPU that has some, else the GPU; g: GPUs; i: instances.
+    ``hostname_label``: the names of the label with the name of the host in the series of dcgm-exporter.
+    """
+
+    groups: tuple[Group, ...] = USUAL
+    devices: Literal["f", "g", "i", "g+i"] = "f"
+    hostname_label: str = "both"
+    hostname: str | None = None
+
+
+def scene_of(frame: Frame, shape: Shape, events: Callable[[str], GpuEvents] = lambda _: GpuEvents()) -> Scene:
+    """Return the entities of a frame. ``events``: of a GPU by its uuid."""
+    held = Counter(use.gpu for process in frame.processes for use in process.gpus)
+    return {
+        DcgmPart: list(_dcgm_parts(frame, shape, events)),
+        OwnGpu: [own_gpu(gpu, events(gpu.uuid), held[gpu.uuid] if _is_listed(gpu) else None) for gpu in frame.gpus],
+        OwnInstance: [own_instance(gpu, instance) for gpu in frame.gpus for instance in gpu.instances],
+    }
+
+
+def _is_listed(gpu: Gpu) -> bool:
+    """Return whether the driver lists the processes of a GPU."""
+    return gpu.state is GpuState.OK and "processes" not in gpu.missing
+
+
+def _dcgm_parts(frame: Frame, shape: Shape, events: Callable[[str], GpuEvents]) -> Iterator[DcgmPart]:
+    host = tuple((name, shape.hostname or frame.host.name) for name in HOSTNAMES[shape.hostname_label])
+    driver = ("DCGM_FI_DRIVER_VERSION", frame.driver.version or "")
+    for gpu in frame.gpus:
+        for part in _parts(gpu, shape.devices):
+            labels = rendered((*_identity(gpu, part), *host, driver))
+            yield DcgmPart(labels, labels, (), part, gpu, events(gpu.uuid))
+
+
+def _parts(gpu: Gpu, devices: str) -> Sequence[Readings]:
+    match devices:
+        case "g":
+            return (gpu,)
+        case "i":
+            return gpu.instances
+        case "g+i":
+            return (gpu, *gpu.instances)
+        case _:
+            return gpu.instances or (gpu,)
+
+
+def _identity(gpu: Gpu, part: Readings) -> Labels:
+    index = str(gpu.index)
+    board = (
+        ("gpu", index), ("UUID", gpu.uuid), ("pci_bus_id", gpu.bus_id), ("device", f"nvidia{index}"),
+        ("modelName", gpu.name),
+    )  # fmt: skip
+    return (
+        (*board, ("GPU_I_PROFILE", part.profile), ("GPU_I_ID", str(part.id)))
+        if isinstance(part, GpuInstance)
+        else board
+    )

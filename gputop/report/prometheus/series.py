@@ -1,0 +1,92 @@
+"""The row of a series: its name, type, unit, help and labels, and the function that returns its value."""
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from gputop.report.prometheus.labels import Labels, Number, number, rendered
+
+E = TypeVar("E", bound="Entity")
+
+Type: TypeAlias = Literal["gauge", "counter"]
+Labelled: TypeAlias = tuple[Labels, Number]
+Value: TypeAlias = Number | Sequence[Labelled] | None
+EntityClass: TypeAlias = type[E]
+
+
+class Group(str, Enum):
+    """The part of the table that a user can request. DCGM_MORE: commented out in dcgm-exporter's configuration."""
+
+    DCGM = "dcgm"
+    DCGM_MORE = "dcgm-more"
+    GPUTOP = "gputop"
+    PROCESSES = "processes"
+
+
+USUAL: Final = (Group.DCGM, Group.GPUTOP)
+
+
+class Entity(Struct):
+    """A thing that has series, such as a GPU or a user. ``labels``: its labels in the text format, without braces."""
+
+    labels: str
+
+    def labels_with(self, more: Labels) -> str:
+        """Return the labels with those of a single sample."""
+        return ",".join(filter(None, (self.labels, rendered(more))))
+
+
+class Series(Struct, Generic[E], frozen=True, kw_only=True):
+    """A row of the table of series.
+
+    ``unit``: for people; ``labels``: names, in their order, also those that only some samples have. ``of``: the kind of
+    entity that has this series. ``value``: of an entity: a number, None if there is no sample, or several samples with
+    labels of their own. ``note``: differences from the series of dcgm-exporter; empty if there are none.
+    """
+
+    name: str
+    type: Type
+    unit: str
+    help: str
+    labels: tuple[str, ...]
+    of: EntityClass[E]
+    value: Callable[[E], Value]
+    group: Group = Group.GPUTOP
+    note: str = ""
+
+
+Rows: TypeAlias = "tuple[Series[Any], ...]"
+Scene: TypeAlias = "dict[type[Entity], Sequence[Entity]]"
+
+
+def lines(rows: Iterable["Series[Any]"], scene: "Scene") -> list[str]:
+    """Return the lines of all series with samples: HELP and TYPE, then the samples of the series together."""
+    found: list[str] = []
+    for row in rows:
+        samples = _samples(row, scene.get(row.of, ()))
+        if samples:
+            found += (f"# HELP {row.name} {_help(row.help)}", f"# TYPE {row.name} {row.type}", *samples)
+    return found
+
+
+def _samples(row: "Series[Any]", entities: Sequence[Entity]) -> list[str]:
+    found: list[str] = []
+    for entity in entities:
+        value = row.value(entity)
+        if value is None:
+            continue
+        if isinstance(value, Sequence):
+            found += (_sample(row.name, entity.labels_with(more), each) for more, each in value)
+        else:
+            found.append(_sample(row.name, entity.labels, value))
+    return found
+
+
+def _sample(name: str, labels: str, value: Number) -> str:
+    return f"{name}{{{labels}}} {number(value)}" if labels else f"{name} {number(value)}"
+
+
+def _help(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n")
