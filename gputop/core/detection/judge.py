@@ -61,13 +61,18 @@ class _Kept(Struct):
     concerned: frozenset[ProcessId] = frozenset()
     gpus: frozenset[str] = frozenset()
 
-    def has_exited(self, sample: Sample) -> bool:
-        """Return whether all its processes have exited, as far as their GPUs report processes."""
-        told = {gpu.uuid for gpu in sample.gpus if gpu.state is GpuState.OK and "processes" not in gpu.missing}
-        if not self.concerned or not self.gpus <= told:
-            return False
-        pids = {one.pid for one in self.concerned}
-        return not any(p.pid in pids and p.id in self.concerned for p in (*sample.processes, *sample.relatives))
+
+class _Present(Struct, frozen=True):
+    """The processes of a sample by pid, and the GPUs that report theirs, by uuid."""
+
+    processes: Mapping[int, HostProcess]
+    gpus: frozenset[str]
+
+    @classmethod
+    def of(cls, sample: Sample) -> "_Present":
+        """Return those of a sample."""
+        told = [gpu.uuid for gpu in sample.gpus if gpu.state is GpuState.OK and "processes" not in gpu.missing]
+        return cls({one.pid: one for one in (*sample.processes, *sample.relatives)}, frozenset(told))
 
 
 class Filter(Protocol):
@@ -108,10 +113,11 @@ class Judge:
     def judge(self, sample: Sample, jobs: tuple[Job, ...]) -> tuple[Finding, ...]:
         """Return the findings as of this sample, the gravest first, then the newest."""
         context = self._prepared(sample, jobs)
+        present = _Present.of(context.sample)
         for name, detector in self._detectors.items():
             for claim in self._claims(name, detector, context):
-                self._take(name, claim, context)
-        self._end(context)
+                self._take(name, claim, context, present)
+        self._end(context, present)
         held = [About(kept.finding, kept.concerned) for kept in self._kept.values()]
         return tuple(sorted(merged(held), key=_order))
 
@@ -163,13 +169,14 @@ class Judge:
             self._kept = {key: kept for key, kept in self._kept.items() if kept.detector != name}
             return (self._broken[name],)
 
-    def _take(self, name: str, claim: Claim, context: Context) -> None:
+    def _take(self, name: str, claim: Claim, context: Context, present: _Present) -> None:
         key = (claim.code, *claim.subject.key)
         kept = self._kept.get(key)
         if kept is None:
             concerned, gpus = _concerned(claim.subject, context)
-            found, now_s = self._begun(key, claim, context), context.now_s
-            self._kept[key] = _Kept(name, found, claim, now_s, now_s, claim.hold_s, concerned, gpus)
+            if not _has_exited(concerned, gpus, present):
+                found, now_s = self._begun(key, claim, context), context.now_s
+                self._kept[key] = _Kept(name, found, claim, now_s, now_s, claim.hold_s, concerned, gpus)
             return
         if claim is kept.claim:
             kept.seen_s = kept.stage_seen_s = context.now_s
@@ -190,11 +197,11 @@ class Judge:
         since_s = context.sample.time_s if claim.began_s is None else context.epoch_s(claim.began_s)
         return _found(claim, since_s, context.sample.time_s, 0)
 
-    def _end(self, context: Context) -> None:
+    def _end(self, context: Context, present: _Present) -> None:
         least_s = max(self._hold_s, 2 * context.round_s if self._turns > 1 else 0.0)
         for key, kept in tuple(self._kept.items()):
-            unseen_s = context.now_s - kept.seen_s
-            if unseen_s > max(kept.hold_s, least_s) or (unseen_s and kept.has_exited(context.sample)):
+            is_over = context.now_s - kept.seen_s > max(kept.hold_s, least_s)
+            if is_over or _has_exited(kept.concerned, kept.gpus, present):
                 del self._kept[key]
                 self._ended[key] = (kept.finding, context.now_s)
         for key, (_, ended_s) in tuple(self._ended.items()):
@@ -211,6 +218,14 @@ def _step(before: tuple[float, float] | None, sample: Sample, gap: tuple[float, 
     if passed <= 0 or passed > max(gap[0], gap[1] * interval_s):
         return 0.0, True
     return passed, False
+
+
+def _has_exited(concerned: frozenset[ProcessId], gpus: frozenset[str], present: _Present) -> bool:
+    """Return whether all processes have exited, as far as their GPUs report processes."""
+    if not concerned or not gpus <= present.gpus:
+        return False
+    found = present.processes
+    return not any(one.pid in found and found[one.pid].start_ticks == one.start_ticks for one in concerned)
 
 
 def _concerned(subject: Subject, context: Context) -> tuple[frozenset[ProcessId], frozenset[str]]:

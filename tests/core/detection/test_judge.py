@@ -169,13 +169,13 @@ class Two:
 
 
 class Claims:
-    """A detector that claims once about a process, and keeps the claim for a minute."""
+    """A detector that claims about a process once, or in each sample, and keeps the claim for a minute."""
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
+    def __init__(self, subject: Subject, *, always: bool = False) -> None:
+        self.subject, self.always = subject, always
 
     def detect(self, context: Context) -> Iterable[Claim]:
-        if context.sample.time_s == NOW:
+        if self.always or context.sample.time_s == NOW:
             yield Claim(code="it", stage=Stage.ALARM, subject=self.subject, summary="it leaks", hold_s=60.0)
 
 
@@ -186,6 +186,16 @@ def test_a_finding_does_not_outlive_its_process() -> None:
     found = watch(judge, range(3), lambda second: frame(processes=(one, other) if second < 2 else (other,)))
 
     assert [names(now) for now in found] == [["it"], ["it"], []]
+
+
+def test_a_finding_does_not_outlive_its_process_because_the_detector_still_claims_it() -> None:
+    one, other = process(4711), process(4712)
+    judge = judge_with(it=Claims(Subject(label="4711", process=one.id), always=True))
+
+    found = watch(judge, range(5), lambda second: frame(processes=(other,) if second in {2, 3} else (one, other)))
+
+    assert [names(now) for now in found] == [["it"], ["it"], [], [], ["it"]]
+    assert found[-1][0].returned == 1
 
 
 def test_a_finding_about_a_job_lasts_until_its_last_process_has_exited() -> None:
