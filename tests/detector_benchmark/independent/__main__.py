@@ -14,7 +14,8 @@ from detector_benchmark.independent.verdicts import Verdict, judged, watched
 DEV: Final = Path(__file__).parent / "traces"
 KEPT: Final = Path(__file__).parent / "kept"  # for the figures alone: mend a detector with the traces of DEV
 KEPT2: Final = Path(__file__).parent / "kept2"  # the same, by a later author
-_HALVES: Final = {"dev": DEV, "kept": KEPT, "kept2": KEPT2}
+KEPT3: Final = Path(__file__).parent / "kept3"  # the same, by a third author, who has not seen the others
+_HALVES: Final = {"dev": DEV, "kept": KEPT, "kept2": KEPT2, "kept3": KEPT3}
 
 
 def main() -> None:
