@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct, convert
 
-_PARTS: Final = ("backend", "selection", "wish", "ceiling")
+_PARTS: Final = ("backend", "selection", "shape", "wish", "ceiling")
 
 Request = TypeVar("Request", bound=Struct)
 

@@ -4,10 +4,11 @@ from collections.abc import Collection
 from typing import Final
 
 from gputop.report.prometheus.dcgm import DCGM
+from gputop.report.prometheus.exporter import EXPORTER
 from gputop.report.prometheus.gpus import GPUS
 from gputop.report.prometheus.series import Group, Rows, Scene, lines
 
-SERIES: Final[Rows] = (*DCGM, *GPUS)
+SERIES: Final[Rows] = (*DCGM, *GPUS, *EXPORTER)
 
 
 def exposition(scene: Scene, groups: Collection[Group]) -> str:

@@ -64,8 +64,8 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --escalate --exec --expect --file --for --format --gpu --interval --json --junit --level --max-power --max-temp --max-util --mem --min-busbw --min-free --output --patience --pid --python --seed --source --theme --time --user --wait --where -c -f -i -n -o -u
+set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --interval --json --junit --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --output --patience --pid --python --seed --series --source --theme --time --user --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -195,6 +195,20 @@ complete -c gputop -n '_shtab_gputop_using watch' -s u -l user -xka "(__fish_com
 complete -c gputop -n '_shtab_gputop_using watch' -l only-compute -d 'omit graphics processes'
 complete -c gputop -n '_shtab_gputop_using watch' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
 complete -c gputop -n '_shtab_gputop_using watch' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a export -d 'Serve the GPUs of this host to Prometheus at /metrics: with the names of dcgm-exporter, so that its dashboards work unchanged, and with gputop'"'"'s own for jobs, users and findings. docs/prometheus.md describes each series.'
+complete -c gputop -n '_shtab_gputop_using export' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using export' -l listen -x -d 'where to serve (default 127.0.0.1:9400: only this host); :9400 for all addresses'
+complete -c gputop -n '_shtab_gputop_using export' -l web-config -xka "(__fish_complete_path (commandline -ct))" -d 'TLS, client certificates and passwords, in the format of Prometheus'"'"' exporter toolkit'
+complete -c gputop -n '_shtab_gputop_using export' -l series -x -d 'dcgm: the default set of dcgm-exporter; dcgm-more: its optional ones; gputop: gputop'"'"'s own (default dcgm,gputop)'
+complete -c gputop -n '_shtab_gputop_using export' -l devices -xka "f g i g+i" -d 'series of dcgm for f: MIG instances, or GPUs without any (default); g: GPUs; i: instances; g+i: both'
+complete -c gputop -n '_shtab_gputop_using export' -l hostname-label -xka "both Hostname hostname none" -d 'label with the name of the host in series of dcgm: Hostname (dcgm-exporter up to 4.8.2), hostname, both (default) or none'
+complete -c gputop -n '_shtab_gputop_using export' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
+complete -c gputop -n '_shtab_gputop_using export' -l interval -x -d 'time between readings (default 1)'
+complete -c gputop -n '_shtab_gputop_using export' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using export' -s u -l user -xka "(__fish_complete_users)" -d 'only processes of these users: -u ann,bob'
+complete -c gputop -n '_shtab_gputop_using export' -l only-compute -d 'omit graphics processes'
+complete -c gputop -n '_shtab_gputop_using export' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
+complete -c gputop -n '_shtab_gputop_using export' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a record -d 'Record samples to a file for later.'
 complete -c gputop -n '_shtab_gputop_using record' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using record' -l for -x -d 'duration, such as 90s, 10m, 1h30m (default: until Ctrl-C)'

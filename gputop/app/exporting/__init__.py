@@ -1,0 +1,1 @@
+"""Exporting: frames as series for Prometheus, by HTTP or into files."""

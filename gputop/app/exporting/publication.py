@@ -1,0 +1,67 @@
+"""The publication: the last frame, and what earlier frames added up to, as series for anybody who asks.
+
+One thread publishes frames; others read. A reader waits for no driver: it gets the last frame, with its age.
+"""
+
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import Final
+
+from gputop import __version__
+from gputop.core.model.sample import Frame
+from gputop.core.usage.events import EventCounts
+from gputop.report.prometheus.exporter import Exporter
+from gputop.report.prometheus.scene import Shape, scene_of
+from gputop.report.prometheus.series import Group
+from gputop.report.prometheus.table import exposition
+
+_STALE_S: Final = 60.0  # readings that are older than this are no longer served
+
+
+class Publication:
+    """The last frame as series. ``clock``: monotonic seconds."""
+
+    def __init__(self, shape: Shape, clock: Callable[[], float] = time.monotonic) -> None:
+        self._shape = shape
+        self._clock = clock
+        self._gate = Lock()
+        self._events = EventCounts()
+        self._frame: Frame | None = None
+        self._taken_s = clock()
+        self._count = 0
+        self._duration_s = 0.0
+        self._text = ""
+
+    def publish(self, frame: Frame, duration_s: float) -> None:
+        """Publish a frame, which took ``duration_s`` to make."""
+        with self._gate:
+            self._events.take(frame)
+            self._frame, self._taken_s, self._duration_s = frame, self._clock(), duration_s
+            self._count += 1
+            self._text = ""
+
+    @property
+    def age_s(self) -> float | None:
+        """Return the age of the last frame; None before the first."""
+        return None if self._frame is None else self._clock() - self._taken_s
+
+    @property
+    def is_fresh(self) -> bool:
+        """Return whether the last frame is new enough to be served."""
+        age_s = self.age_s
+        return self._frame is not None and age_s is not None and age_s <= max(_STALE_S, 5 * self._frame.interval_s)
+
+    def text(self) -> str:
+        """Return all series: without those of the frame, if it is too old."""
+        with self._gate:
+            frame = self._frame
+            if frame is not None and self.is_fresh and not self._text:
+                self._text = exposition(scene_of(frame, self._shape, self._events.of), self._shape.groups)
+            return (self._text if self.is_fresh else "") + self._about_itself(frame)
+
+    def _about_itself(self, frame: Frame | None) -> str:
+        if Group.GPUTOP not in self._shape.groups:
+            return ""
+        own = Exporter("", __version__, frame, self.age_s, self._count, self._duration_s)
+        return exposition({Exporter: [own]}, (Group.GPUTOP,))

@@ -1,0 +1,65 @@
+"""gputop export: the series of this host, for Prometheus."""
+
+import argparse
+from typing import Final
+
+from gputop.app.errors import OK
+from gputop.app.exporting.export import ExportRequest, export
+from gputop.cli.args.options import add_common, add_ending, words
+from gputop.cli.args.requests import request_of
+from gputop.core.text.text import excerpt
+
+_GROUPS: Final = ("dcgm", "dcgm-more", "gputop")
+_HOSTNAMES: Final = ("both", "Hostname", "hostname", "none")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.description = (
+        "Serve the GPUs of this host to Prometheus at /metrics: with the names of dcgm-exporter, so that its dashboards"
+        " work unchanged, and with gputop's own for jobs, users and findings. docs/prometheus.md describes each series."
+    )
+    parser.add_argument(
+        "--listen", default="127.0.0.1:9400", metavar="ADDRESS:PORT",
+        help="where to serve (default 127.0.0.1:9400: only this host); :9400 for all addresses",
+    )  # fmt: skip
+    parser.add_argument(
+        "--web-config", metavar="FILE",
+        help="TLS, client certificates and passwords, in the format of Prometheus' exporter toolkit",
+    )  # fmt: skip
+    shape = parser.add_argument_group("series")
+    shape.add_argument(
+        "--series", dest="groups", type=_groups, metavar="GROUPS",
+        help="dcgm: the default set of dcgm-exporter; dcgm-more: its optional ones; gputop: gputop's own"
+        " (default dcgm,gputop)",
+    )  # fmt: skip
+    shape.add_argument(
+        "--devices", choices=("f", "g", "i", "g+i"), default="f", metavar="WHICH",
+        help="series of dcgm for f: MIG instances, or GPUs without any (default); g: GPUs; i: instances; g+i: both",
+    )  # fmt: skip
+    shape.add_argument(
+        "--hostname-label", choices=_HOSTNAMES, default="both", metavar="NAME",
+        help="label with the name of the host in series of dcgm: Hostname (dcgm-exporter up to 4.8.2), hostname,"
+        " both (default) or none",
+    )  # fmt: skip
+    add_common(parser)
+    add_ending(
+        parser,
+        "gputop export --listen :9400 --web-config /etc/gputop/web.yml",
+        "gputop export --series dcgm,dcgm-more,gputop",
+        status="0 ended by a signal, 2 bad input, 3 no driver",
+    )
+
+
+def _groups(text: str) -> tuple[str, ...]:
+    found = words(text)
+    unknown = [name for name in found if name not in _GROUPS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{excerpt(unknown[0])!r} is not one of {', '.join(_GROUPS)}")
+    return found
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve."""
+    export(request_of(options, ExportRequest))
+    return OK

@@ -1,0 +1,243 @@
+"""gputop export as its clients see it: a real server on a real socket, on a simulated machine."""
+
+import gzip
+import http.client
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from exporters import PATIENCE_S, Exporter, exporting
+from expositions import promtool, read
+
+READY = "gputop_gpu_info"
+
+
+@pytest.fixture(scope="module")
+def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
+    state = str(tmp_path_factory.mktemp("state"))
+    with exporting("--demo", "training", XDG_STATE_HOME=state) as running:
+        running.until(READY)
+        yield running
+
+
+def test_a_scrape_has_all_gpus_in_both_vocabularies(exporter: Exporter) -> None:
+    status, text = exporter.get()
+    samples = read(text)
+
+    assert status == 200
+    for name in ("DCGM_FI_DEV_GPU_TEMP", "gputop_gpu_temperature_celsius"):
+        assert {sample.labels["gpu"] for sample in samples if sample.name == name} == set("01234567")
+
+
+def test_no_series_comes_twice(exporter: Exporter) -> None:
+    names = [line.rpartition(" ")[0] for line in exporter.get()[1].splitlines() if not line.startswith("#")]
+
+    assert len(names) == len(set(names))
+
+
+def test_promtool_accepts_what_is_gputops_own(exporter: Exporter) -> None:
+    lines = exporter.get()[1].splitlines(keepends=True)
+
+    assert promtool("".join(line for line in lines if "DCGM_" not in line)) == ""
+
+
+def test_health_and_page_answer_as_those_of_dcgm_exporter(exporter: Exporter) -> None:
+    assert exporter.get("/health") == (200, "OK\n")
+    assert 'href="metrics"' in exporter.get("/")[1]
+    assert exporter.get("/nothing")[0] == 404
+
+
+def test_the_answer_has_the_type_that_prometheus_3_requires_and_is_packed_on_request(exporter: Exporter) -> None:
+    with closing(http.client.HTTPConnection(exporter.host, exporter.port, timeout=PATIENCE_S)) as client:
+        client.request("GET", "/metrics", headers={"Accept-Encoding": "gzip"})
+        response = client.getresponse()
+        packed = response.read()
+        client.request("GET", "/metrics")  # on the same connection
+        plain = client.getresponse().read()
+
+    assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert READY.encode() in gzip.decompress(packed)
+    assert READY.encode() in plain
+
+
+def test_several_scrapers_are_served_at_once(exporter: Exporter) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda _: exporter.get(), range(64)))
+
+    assert {status for status, _ in answers} == {200}
+    assert all(READY in text for _, text in answers)
+
+
+def test_clients_that_never_finish_their_request_keep_nobody_out(exporter: Exporter) -> None:
+    slow = [socket.create_connection((exporter.host, exporter.port), PATIENCE_S) for _ in range(100)]
+    for one in slow[::2]:
+        one.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
+
+    assert exporter.get()[0] == 200
+    for one in slow:
+        one.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"POST /metrics HTTP/1.1\r\n\r\n", b"405"),
+        (b"nonsense\r\n\r\n", b"400"),
+        (b"GET http://elsewhere/ HTTP/1.1\r\n\r\n", b"400"),
+        (b"GET /metrics HTTP/1.1\r\nno colon\r\n\r\n", b"400"),
+        (b"\x16\x03\x01\x02\r\n\r\n", b"400"),
+    ],
+)
+def test_a_bad_request_gets_a_short_answer_and_the_end(exporter: Exporter, sent: bytes, status: bytes) -> None:
+    with socket.create_connection((exporter.host, exporter.port), PATIENCE_S) as client:
+        client.sendall(sent)
+        answer = b"".join(iter(lambda: client.recv(4096), b""))
+
+    assert answer.split()[1] == status
+
+
+def test_endless_headers_end_the_connection_and_harm_nobody_else(exporter: Exporter) -> None:
+    with (
+        socket.create_connection((exporter.host, exporter.port), PATIENCE_S) as client,
+        pytest.raises(ConnectionError),
+    ):
+        client.sendall(b"GET /metrics HTTP/1.1\r\n" + (b"X: " + b"x" * 1000 + b"\r\n") * 100_000)
+
+    assert exporter.get()[0] == 200
+
+
+def test_a_signal_ends_it_with_success() -> None:
+    with exporting("--demo") as running:
+        running.child.send_signal(signal.SIGTERM)
+
+        assert running.child.wait(PATIENCE_S) == 0
+
+
+# --- bad configuration: one line, exit status 2 -------------------------------------------------------------------
+def refused(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "gputop", "export", "--demo", *arguments],
+        capture_output=True, check=False, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
+    return done.stderr
+
+
+def test_a_port_in_use_ends_with_one_line(exporter: Exporter) -> None:
+    said = refused("--listen", f"127.0.0.1:{exporter.port}")
+
+    assert f"cannot listen on 127.0.0.1:{exporter.port}: Address already in use" in said
+
+
+@pytest.mark.parametrize("address", ["9400", "127.0.0.1:", "127.0.0.1:99999", "no-such-host.invalid:9400"])
+def test_an_impossible_address_ends_with_one_line(address: str) -> None:
+    assert address in refused("--listen", address)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("tls_server_config: {cert_file: a", "not YAML"),
+        ("tls_server_config: {cert: a}", "cert"),
+        ("tls_server_config: {cert_file: absent.pem, key_file: absent.key}", "cannot read the certificate or key"),
+        ("tls_server_config: {cert_file: web.yml, key_file: web.yml}", "certificate or key is unusable"),
+        ("tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequireAnyClientCert}", "not supported"),
+        ("basic_auth_users: {ann: secret}", "not a bcrypt hash"),
+        ('http_server_config: {headers: {X-A: "a\\nb"}}', "not a header"),
+        ("[1, 2]", "object"),
+    ],
+)  # fmt: skip
+def test_a_bad_web_configuration_ends_with_one_line(tmp_path: Path, content: str, said: str) -> None:
+    if "basic_auth" in content:
+        pytest.importorskip("bcrypt")
+    path = tmp_path / "web.yml"
+    path.write_text(content)
+    text = refused("--web-config", str(path))
+
+    assert said in text
+    assert "web.yml" in text
+    assert "secret" not in text
+
+
+def test_an_absent_web_configuration_ends_with_one_line(tmp_path: Path) -> None:
+    assert "No such file" in refused("--web-config", str(tmp_path / "web.yml"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_root_uses_no_key_that_another_user_can_replace(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    os.chown(theirs, 1001, 1001)
+    web = tmp_path / "web.yml"
+    web.write_text("tls_server_config: {cert_file: theirs/cert.pem, key_file: theirs/key.pem}")
+
+    assert "root alone" in refused("--web-config", str(web))
+
+
+# --- TLS, client certificates, passwords ---------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a certificate for localhost, which is its own authority."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    folder = tmp_path_factory.mktemp("keys")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-keyout", "key.pem", "-out", "cert.pem"],
+        cwd=folder, check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    return folder
+
+
+def context(keys: Path, *, shows: bool = False) -> ssl.SSLContext:
+    made = ssl.create_default_context(cafile=keys / "cert.pem")
+    if shows:
+        made.load_cert_chain(keys / "cert.pem", keys / "key.pem")
+    return made
+
+
+def test_tls_serves_whoever_trusts_the_certificate(keys: Path) -> None:
+    (keys / "tls.yml").write_text("tls_server_config: {cert_file: cert.pem, key_file: key.pem}")
+    with exporting("--demo", "--web-config", str(keys / "tls.yml")) as running:
+        assert running.url.startswith("https://")
+        assert running.get("/", tls=context(keys))[0] == 200
+        with pytest.raises((OSError, http.client.HTTPException)):
+            running.get("/")  # in the clear
+
+
+@pytest.mark.parametrize(("sans", "status"), [("", 200), (", client_allowed_sans: [other]", 403)])
+def test_client_certificates_are_required(keys: Path, sans: str, status: int) -> None:
+    (keys / "mutual.yml").write_text(
+        "tls_server_config: {cert_file: cert.pem, key_file: key.pem, client_ca_file: cert.pem,"
+        f" client_auth_type: RequireAndVerifyClientCert{sans}}}"
+    )
+    with exporting("--demo", "--web-config", str(keys / "mutual.yml")) as running:
+        assert running.get("/", tls=context(keys, shows=True))[0] == status
+        with pytest.raises((OSError, http.client.HTTPException)):
+            running.get("/", tls=context(keys))
+
+
+def test_passwords_are_required(tmp_path: Path) -> None:
+    bcrypt = pytest.importorskip("bcrypt")
+    hashed = bcrypt.hashpw(b"right", bcrypt.gensalt(4)).decode()
+    (tmp_path / "web.yml").write_text(
+        f"basic_auth_users: {{ann: '{hashed}'}}\nhttp_server_config: {{headers: {{X-Frame-Options: deny}}}}\n"
+    )
+    with exporting("--demo", "--web-config", str(tmp_path / "web.yml")) as running:
+        assert running.get("/")[0] == 401
+        assert running.get("/", user="ann:wrong")[0] == 401
+        assert running.get("/", user="bob:right")[0] == 401
+        assert running.get("/", Authorization="Basic ***")[0] == 401
+        assert running.get("/", user=f"ann:{'x' * 100}")[0] == 401
+        assert [running.get("/", user="ann:right")[0] for _ in range(2)] == [200, 200]  # the second from memory
