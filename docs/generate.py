@@ -18,6 +18,7 @@ from gputop.core.detection.judge import DIALS
 from gputop.core.detectors.registry import detectors
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.columns import COLUMNS
+from gputop.core.settings.receivers import FIELDS, ReceiverKind
 from gputop.core.settings.settings import SETTINGS
 from gputop.core.settings.toml import value_text
 from gputop.simulator import BOXES
@@ -27,7 +28,7 @@ from gputop.ui.input.replay_actions import EVERY
 _DOCS: Final = Path(__file__).parent
 PAGES: Final = (
     _DOCS.parent / "README.md", _DOCS / "findings.md", _DOCS / "configuration.md", _DOCS / "getting-started.md",
-    _DOCS / "performance.md",
+    _DOCS / "performance.md", _DOCS / "alerts.md",
 )  # fmt: skip
 
 
@@ -97,6 +98,14 @@ def _columns() -> Iterator[tuple[str, ...]]:
         yield f"`{column.key}`", column.title, shown, column.help
 
 
+# --- receivers ---------------------------------------------------------------------------------------------------
+def _receivers() -> Iterator[tuple[str, ...]]:
+    yield "setting", "for", "meaning"
+    for field in FIELDS:
+        kinds = ", ".join(f"`{kind.value}`" for kind in ReceiverKind if kind in field.kinds)
+        yield f"`{field.key}`", "all" if len(field.kinds) == len(ReceiverKind) else kinds, field.help
+
+
 # --- detectors ---------------------------------------------------------------------------------------------------
 def _detectors() -> str:
     return "\n".join([table(_dials("[detectors]", DIALS)), *(_detector(kind) for kind, _ in detectors())])
@@ -143,6 +152,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "variables": lambda: table(_variables()),
     "columns": lambda: table(_columns()),
     "detectors": _detectors,
+    "receivers": lambda: table(_receivers()),
     "budgets": lambda: generate_performance.budgets(generate_performance.kept()),
     "measurements": lambda: generate_performance.measurements(generate_performance.kept()),
     "growth": lambda: generate_performance.growth(generate_performance.kept()),

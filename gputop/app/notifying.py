@@ -20,9 +20,9 @@ class ProgramNotifier:
     gets the title alone.
     """
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], programs: Programs | None = None) -> None:
         self._environment = environment
-        self._programs = Programs(environment)
+        self._programs = programs or Programs(environment)
 
     def send(self, notification: Notification, settings: Settings) -> tuple[str, ...]:
         """Send by the desktop and the user's command, as the settings say; return why any failed."""

@@ -17,7 +17,7 @@ from gputop.cli.args.options import add_common, add_ending
 from gputop.cli.args.parser import Parser
 from gputop.machine.plugins.discover import plug_in
 
-_OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "wait", "export", "record", "signal", "renice")
+_OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "wait", "export", "notify", "record", "signal", "renice")
 CANNOT_WRITE: Final = 1
 CANNOT_RUN: Final = 1
 _NO_THREAD: Final = "can't start new thread"  # Python has no class for it
@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "explain": "say where a process or job hangs: stacks of all ranks, kernel, collective operations",
     "watch": "watch for some time, then print the problems found",
     "export": "serve the GPUs, jobs and findings to Prometheus, with the names of dcgm-exporter and its own",
+    "notify": "send problems to Alertmanager, a webhook, Slack, mail or others",
     "record": "record samples to a file for later",
     "replay": "show a recording on the screen, as if it were live",
     "analyse": "print the problems in a recording",

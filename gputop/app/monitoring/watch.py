@@ -29,12 +29,13 @@ News = Callable[[Frame, Sequence[Finding]], None]
 
 
 class WatchRequest(Struct, frozen=True, kw_only=True):
-    """A watch of ``duration_s``."""
+    """A watch of ``duration_s``. ``receivers``: of the findings, by name or as KIND:WHERE."""
 
     backend: BackendRequest
     duration_s: float
     format: str
     has_observations: bool
+    receivers: tuple[str, ...] = ()
 
 
 class Watch(Struct, frozen=True, kw_only=True):
@@ -55,6 +56,7 @@ class Watch(Struct, frozen=True, kw_only=True):
 
 def watch(request: WatchRequest) -> int:
     """Watch until the time is over or a signal ends it, print the findings, and return the exit status."""
+    news, end_news = _news_for(request.receivers)
     source = open_source(request.backend, is_once=False)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
@@ -62,7 +64,8 @@ def watch(request: WatchRequest) -> int:
     step = frames(source, request.backend, waits=True, notify=warn)
     collect_seldom()
     until = time.monotonic() + request.duration_s
-    found = watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, _tell)
+    found = watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, news)
+    end_news()
     if request.format == "json":
         print_json(found)
     else:
@@ -110,6 +113,22 @@ def watched(
         problems=(*frame.problems, *((why_not,) if why_not else ())),
         findings=found.episodes,
     )
+
+
+def _news_for(names: Sequence[str]) -> tuple[News, Callable[[], None]]:
+    """Return what receives findings: the terminal, and the named receivers; and how to end it."""
+    if not names:
+        return _tell, lambda: None
+    from gputop.app.alerting.choose import chosen
+    from gputop.app.alerting.couriers import couriers_to
+
+    couriers = couriers_to(chosen(names))
+
+    def news(frame: Frame, new: Sequence[Finding]) -> None:
+        _tell(frame, new)
+        couriers.take(frame)
+
+    return news, couriers.close
 
 
 def _tell(frame: Frame, new: Sequence[Finding]) -> None:

@@ -34,6 +34,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--observations", dest="has_observations", action="store_true",
         help="also print observations, which need no action",
     )  # fmt: skip
+    parser.add_argument(
+        "--notify", dest="receivers", action="append", metavar="RECEIVER",
+        help="also send the problems to this receiver, or to all of the configuration file. See: gputop notify --help",
+    )  # fmt: skip
     add_common(parser)
     add_ending(
         parser,

@@ -20,6 +20,7 @@ CHANNELS: Final = ("bell", "osc", "osc9", "osc777", "osc99", "desktop", "command
 KEYS: Final = "keys"
 READ_ONLY: Final = "read_only"
 DETECTORS: Final = "detectors"
+RECEIVERS: Final = "receivers"
 LEAST_INTERVAL_S: Final = 0.1
 MOST_INTERVAL_S: Final = 86_400.0
 MOST_GPUS: Final = 1024
@@ -35,6 +36,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ``expected_gpus``: 0 is any number. ``notify``: the channels of notifications; ``notify_command``: the words of the
     command of the channel ``command``.
     ``detectors``: by name, the options that are not at their defaults, and ``enabled``.
+    ``receivers``: of alerts, by name, as `core.settings.receivers` reads them; ``runbooks``: where the documents are.
     """
 
     theme: str = "auto"
@@ -53,6 +55,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     keymap: str = "gputop"
     keys: Mapping[str, tuple[str, ...]] = {}
     detectors: Mapping[str, Mapping[str, float]] = {}
+    receivers: Mapping[str, Mapping[str, object]] = {}
+    runbooks: str = ""
     expected_gpus: int = 0
     read_only: bool = False
 
@@ -112,8 +116,10 @@ def parse(
             found[KEYS] = dict(base.keys) | _keys(value, actions, problems)
         elif key == DETECTORS:
             found[DETECTORS] = dict(base.detectors) | _detectors(value, problems)
+        elif key == RECEIVERS:
+            found[RECEIVERS] = dict(base.receivers) | _receivers(value, problems)
         elif setting is None:
-            suggestion = nearest(key, [*SETTING_BY_KEY, KEYS, DETECTORS])
+            suggestion = nearest(key, [*SETTING_BY_KEY, KEYS, DETECTORS, RECEIVERS])
             problems.append(Problem(path=key, message="unknown setting", suggestion=suggestion))
         else:
             _settle(found, problems, key, setting.read(value))
@@ -212,6 +218,15 @@ def _detectors(value: object, problems: list[Problem]) -> dict[str, dict[str, fl
     return found
 
 
+# --- receivers ---------------------------------------------------------------------------------------------------
+def _receivers(value: object, problems: list[Problem]) -> dict[str, dict[str, object]]:
+    from gputop.core.settings.receivers import read_receivers  # noqa: PLC0415 - few files have receivers
+
+    found, wrong = read_receivers(value)
+    problems += [Problem(path=path, message=message, suggestion=hint) for path, message, hint in wrong]
+    return found
+
+
 # --- kinds of values ---------------------------------------------------------------------------------------------
 def _one_of(*choices: str) -> Callable[[object], Value | Wrong]:
     def read(value: object) -> Value | Wrong:
@@ -270,6 +285,13 @@ def _words(value: object) -> Value | Wrong:
     return Wrong('must be a list of words, such as ["/home/ann/bin/page", "--urgent"]; no shell reads them')
 
 
+def _folder(value: object) -> Value | Wrong:
+    is_url = isinstance(value, str) and value.isprintable() and value.startswith(("http://", "https://"))
+    if value == "" or (is_url and " " not in str(value)):
+        return str(value)
+    return Wrong(f"{_shown(value)} is not a URL such as https://example.org/gputop/docs")
+
+
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "…"
@@ -317,6 +339,10 @@ SETTINGS: Final = (
         key="notify_command", read=_words,
         help="Words of the command of the channel command, which gets the facts as GPUTOP_… variables and as JSON on "
         "stdin.",
+    ),
+    Setting(
+        key="runbooks", read=_folder,
+        help="URL of the folder with gputop's documents, for the links in alerts and rules; empty: docs.",
     ),
     Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Key map: {', '.join(KEYMAPS)}."),
     Setting(

@@ -4,7 +4,7 @@ import re
 from textwrap import wrap
 from typing import Final
 
-from gputop.core.settings.settings import DETECTORS, KEYS, SETTINGS, Settings, Value
+from gputop.core.settings.settings import DETECTORS, KEYS, RECEIVERS, SETTINGS, Settings, Value
 
 _BARE: Final = re.compile(r"[\w-]+", re.ASCII)
 _PART: Final = re.compile(r"""[\w-]+|"[^"\\]*"|'[^']*'""", re.ASCII)
@@ -33,6 +33,8 @@ def commented() -> str:
         parts += [f"#{setting.key} = {value_text(setting.default)}", ""]
     parts += ["# Keys that replace those of the keymap, by action; see the help page or `gputop config show`."]
     parts += [f"[{KEYS}]", '#quit = ["q", "f10"]', ""]
+    parts += ["# Receivers of alerts (gputop notify): a table for each. See docs/alerts.md."]
+    parts += [f"#[{RECEIVERS}.ops]", '#kind = "alertmanager"', '#url = "http://127.0.0.1:9093"', ""]
     return "\n".join([*parts, *_commented_detectors()])
 
 
@@ -55,6 +57,9 @@ def effective(settings: Settings) -> str:
     lines = [f"{setting.key} = {value_text(getattr(settings, setting.key))}" for setting in SETTINGS]
     keys = [f"{key_text(action)} = {value_text(keys)}" for action, keys in settings.keys.items()]
     lines += ["", f"[{KEYS}]", *keys] if keys else []
+    for name, values in settings.receivers.items():
+        lines += ["", f"[{RECEIVERS}.{key_text(name)}]"]
+        lines += [f"{key} = {_quoted(value)}" for key, value in values.items()]
     for name, dials in settings.detectors.items():
         lines += ["", f"[{DETECTORS}.{key_text(name)}]" if name else f"[{DETECTORS}]"]
         lines += [f"{key} = {value_text(bool(value) if key == ENABLED else value)}" for key, value in dials.items()]
@@ -84,7 +89,7 @@ def key_text(name: str) -> str:
     return name if _BARE.fullmatch(name) else _quoted(name)
 
 
-def _quoted(value: Value) -> str:
+def _quoted(value: object) -> str:
     from json import dumps  # noqa: PLC0415 - the screen reads files without it
 
     return dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

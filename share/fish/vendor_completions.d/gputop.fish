@@ -64,8 +64,8 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --interval --json --junit --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --output --patience --pid --python --seed --series --source --theme --time --user --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --interval --json --junit --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --patience --pid --python --seed --series --source --theme --time --user --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -188,6 +188,7 @@ complete -c gputop -n '_shtab_gputop_using watch' -l for -x -d 'how long to watc
 complete -c gputop -n '_shtab_gputop_using watch' -l format -xka "table json" -d 'table (default) or json'
 complete -c gputop -n '_shtab_gputop_using watch' -l json -d 'short for --format json'
 complete -c gputop -n '_shtab_gputop_using watch' -l observations -d 'also print observations, which need no action'
+complete -c gputop -n '_shtab_gputop_using watch' -l notify -x -d 'also send the problems to this receiver, or to all of the configuration file. See: gputop notify --help'
 complete -c gputop -n '_shtab_gputop_using watch' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
 complete -c gputop -n '_shtab_gputop_using watch' -l interval -x -d 'time between readings (default 1)'
 complete -c gputop -n '_shtab_gputop_using watch' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
@@ -209,6 +210,16 @@ complete -c gputop -n '_shtab_gputop_using export' -s u -l user -xka "(__fish_co
 complete -c gputop -n '_shtab_gputop_using export' -l only-compute -d 'omit graphics processes'
 complete -c gputop -n '_shtab_gputop_using export' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
 complete -c gputop -n '_shtab_gputop_using export' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a notify -d 'Send findings to receivers until you press Ctrl-C: when a suspect or an alarm begins, and when it is over. Without a name, to all receivers of the configuration file. See docs/alerts.md.'
+complete -c gputop -n '_shtab_gputop_using notify' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using notify' -l test -d 'send one test message to each receiver, then end'
+complete -c gputop -n '_shtab_gputop_using notify' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
+complete -c gputop -n '_shtab_gputop_using notify' -l interval -x -d 'time between readings (default 1)'
+complete -c gputop -n '_shtab_gputop_using notify' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using notify' -s u -l user -xka "(__fish_complete_users)" -d 'only processes of these users: -u ann,bob'
+complete -c gputop -n '_shtab_gputop_using notify' -l only-compute -d 'omit graphics processes'
+complete -c gputop -n '_shtab_gputop_using notify' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
+complete -c gputop -n '_shtab_gputop_using notify' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a record -d 'Record samples to a file for later.'
 complete -c gputop -n '_shtab_gputop_using record' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using record' -l for -x -d 'duration, such as 90s, 10m, 1h30m (default: until Ctrl-C)'

@@ -1,0 +1,1 @@
+"""Alerts that leave gputop: findings for receivers, and rules for Prometheus."""

@@ -1,0 +1,155 @@
+"""Couriers: a thread for each receiver, so that a slow receiver holds up neither the frames nor the others."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import inf
+from typing import Final, Protocol
+
+from gputop.app.alerting.delivery import Delivery, Reply
+from gputop.app.alerting.runbooks import runbook
+from gputop.app.settings.settings_file import settled
+from gputop.app.terminal import warn
+from gputop.core.model.sample import Frame
+from gputop.core.notification.alert import Alert, alerts_of
+from gputop.core.notification.outbox import Outbox, Pace
+from gputop.core.settings.receivers import Receiver, ReceiverKind
+from gputop.core.text.text import clean
+
+CLOSING_S: Final = 5.0
+_EVERY_S: Final = {
+    ReceiverKind.WEBHOOK: 5.0, ReceiverKind.SLACK: 30.0, ReceiverKind.MAIL: 60.0, ReceiverKind.DESKTOP: 5.0,
+    ReceiverKind.COMMAND: 1.0, ReceiverKind.APPRISE: 30.0,
+}  # fmt: skip
+_BATCH: Final = {ReceiverKind.DESKTOP: 1, ReceiverKind.COMMAND: 1}
+_USUAL_BATCH: Final = 50
+
+
+class Sender(Protocol):
+    """Delivers batches."""
+
+    def send(self, alerts: Sequence[Alert]) -> Reply:
+        """Send a batch. Never raises."""
+        ...
+
+    def close(self) -> None:
+        """End what still runs."""
+        ...
+
+
+class Courier:
+    """Brings alerts to one receiver. ``report``: receives a line when the receiver fails, and when it works again."""
+
+    def __init__(
+        self,
+        receiver: Receiver,
+        sender: Sender,
+        report: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._receiver = receiver
+        self._sender = sender
+        self._report = report
+        self._clock = clock
+        self._outbox = Outbox(pace_of(receiver))
+        self._gate = threading.Condition()
+        self._is_closing = False
+        self._is_failing = False
+        self._thread = threading.Thread(target=self._run, name=f"alerts to {receiver.name}", daemon=True)
+        self._thread.start()
+
+    def take(self, frame: Frame) -> None:
+        """Take a frame; this does not wait."""
+        alerts = alerts_of(frame, self._receiver.stage, self._receiver.codes)
+        with self._gate:
+            self._outbox.take(alerts, self._clock(), frame.time_s)
+            self._gate.notify()
+
+    def close(self) -> None:
+        """Send at once what waits, and end after that."""
+        with self._gate:
+            self._is_closing = True
+            self._gate.notify()
+
+    def join(self, until_s: float) -> None:
+        """Wait for the end until then, and then break it off."""
+        self._thread.join(max(0.0, until_s - self._clock()))
+        self._sender.close()
+        with self._gate:
+            waiting = self._outbox.waiting
+        if waiting:
+            self._report(f"receiver {self._receiver.name}: {waiting} not sent")
+
+    def _run(self) -> None:
+        while batch := self._next():
+            reply = self._sender.send(batch)
+            with self._gate:
+                self._note(batch, reply)
+                if self._is_closing and reply.problem:
+                    break
+
+    def _next(self) -> tuple[Alert, ...]:
+        """Wait for the next batch; an empty one is the end."""
+        with self._gate:
+            while True:
+                now_s = self._clock()
+                batch = self._outbox.batch(now_s, at_once=self._is_closing)
+                if batch or self._is_closing:
+                    return batch
+                due_s = self._outbox.next_s()
+                self._gate.wait(None if due_s == inf else max(0.0, due_s - now_s))
+
+    def _note(self, batch: Sequence[Alert], reply: Reply) -> None:
+        now_s = self._clock()
+        if not reply.problem:
+            self._outbox.delivered(batch, now_s)
+        elif reply.is_final:
+            self._outbox.refused(batch, now_s)
+        else:
+            self._outbox.failed(now_s, reply.after_s)
+        if reply.is_final:
+            self._report(f"receiver {self._receiver.name}: {reply.problem}. It refuses {len(batch)} alerts")
+        elif bool(reply.problem) is not self._is_failing:
+            self._is_failing = bool(reply.problem)
+            lost = f"; {self._outbox.dropped} were too many to keep" if self._outbox.dropped else ""
+            what = f"{reply.problem}. gputop tries again" if reply.problem else f"it works again{lost}"
+            self._report(f"receiver {self._receiver.name}: {what}")
+
+
+class Couriers:
+    """Brings the findings of frames to all receivers."""
+
+    def __init__(self, receivers: Sequence[Receiver], report: Callable[[str], None], runbooks: str = "") -> None:
+        link = partial(runbook, runbooks)
+        self._couriers = [Courier(one, Delivery(one, link, os.environ), report) for one in receivers]
+
+    def take(self, frame: Frame) -> None:
+        """Take a frame; this does not wait."""
+        for courier in self._couriers:
+            courier.take(frame)
+
+    def close(self) -> None:
+        """Send what waits, within `CLOSING_S`, and end."""
+        until_s = time.monotonic() + CLOSING_S
+        for courier in self._couriers:
+            courier.close()
+        for courier in self._couriers:
+            courier.join(until_s)
+
+
+def pace_of(receiver: Receiver) -> Pace:
+    """Return how often a receiver gets messages."""
+    is_alertmanager = receiver.kind is ReceiverKind.ALERTMANAGER
+    return Pace(
+        every_s=receiver.every_s or _EVERY_S.get(receiver.kind, 0.0),
+        resend_s=receiver.resend_s if is_alertmanager else None,
+        batch=_BATCH.get(receiver.kind, _USUAL_BATCH),
+        sends_ends=receiver.resolved,
+    )
+
+
+def couriers_to(receivers: Sequence[Receiver]) -> Couriers:
+    """Return couriers to these receivers, which report on stderr."""
+    return Couriers(receivers, lambda line: warn(clean(line)), settled().settings.runbooks)

@@ -1,0 +1,158 @@
+"""gputop notify and gputop watch --notify: real receivers, an Alertmanager among them, and bad configurations."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from alertmanager import alertmanager, free_port
+from http_receiver import http_receiver
+
+PATIENCE_S = 60.0
+LEAST = ["--demo", "trouble", "--interval", "0.2"]
+
+
+def configured(home: Path, text: str) -> dict[str, str]:
+    """Write a configuration file; return the environment that has it."""
+    folder = home / "gputop"
+    folder.mkdir(exist_ok=True)
+    (folder / "config.toml").write_text(text)
+    return os.environ | {"XDG_CONFIG_HOME": str(home)}
+
+
+def gputop(*arguments: str, environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "gputop", *arguments],
+        capture_output=True, check=False, text=True, timeout=PATIENCE_S, env=environment, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@contextmanager
+def notifying(*arguments: str, environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    """Run gputop notify; end it with SIGINT."""
+    command = [sys.executable, "-m", "gputop", "notify", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE_S)
+
+
+def test_a_test_message_reaches_each_receiver_and_the_outcomes_are_printed(tmp_path: Path) -> None:
+    with http_receiver() as server:
+        text = f'[receivers.good]\nkind = "webhook"\nurl = "{server.url}"\n[receivers.bad]\nkind = "webhook"\nurl = "http://127.0.0.1:1"\n'
+        environment = configured(tmp_path, text)
+        both = gputop("notify", "--test", environment=environment)
+        good = gputop("notify", "--test", "good", environment=environment)
+        bad = gputop("notify", "--test", "bad", environment=environment)
+
+    assert both.stdout == "good: delivered\nbad: failed: http://127.0.0.1:1: Connection refused\n"
+    assert (both.returncode, good.returncode, bad.returncode) == (1, 0, 4)
+    assert server.messages[0]["alerts"][0]["labels"]["alertname"] == "gputop.test"
+
+
+def test_findings_reach_a_webhook_that_the_command_line_names(tmp_path: Path) -> None:
+    with http_receiver() as server:
+        environment = configured(tmp_path, "")
+        with notifying(f"webhook:{server.url}/in", *LEAST, environment=environment) as process:
+            assert server.until(lambda: bool(server.bodies))
+        alerts = server.messages[0]["alerts"]
+
+    assert process.returncode == 0
+    assert {"gpu.lost", "stuck.collective"} & {one["labels"]["alertname"] for one in alerts}
+    assert all(one["status"] == "firing" for one in alerts)
+
+
+def test_watch_sends_what_it_finds_before_it_ends(tmp_path: Path) -> None:
+    with http_receiver() as server:
+        environment = configured(tmp_path, "")
+        done = gputop("watch", "--for", "1s", "--notify", f"webhook:{server.url}", *LEAST, environment=environment)
+
+    assert done.returncode == 2
+    assert server.messages[0]["alerts"]
+
+
+def test_only_the_chosen_codes_are_sent_by_mail_of_a_real_program(tmp_path: Path) -> None:
+    program = tmp_path / "sendmail"
+    program.write_text(f"#!/bin/sh\ncat > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/mail\n")
+    program.chmod(0o755)
+    text = f'[receivers.ann]\nkind = "mail"\nto = ["ann"]\nsendmail = ["{program}"]\ncodes = ["leak"]\n'
+    done = gputop("watch", "--for", "1s", "--notify", "ann", *LEAST, environment=configured(tmp_path, text))
+    mail = (tmp_path / "mail").read_text()
+
+    assert done.returncode == 2
+    assert "To: ann\n" in mail
+    assert "leak.process" in mail
+    assert "stuck" not in mail.replace("=\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("", [], "no receiver: add [receivers.NAME] to"),
+        ('[receivers.ops]\nkind = "slack"\n', [], "line 1: receivers.ops: a receiver of kind slack needs url_file"),
+        ('[receivers.ops]\nkind = "webhook"\nurl = "x"\n', [], "line 3: receivers.ops.url: 'x' is not a URL"),
+        ('[receivers.ops]\nkind = "slack"\nurl_file = "/nonexistent/x"\n', [], "cannot read /nonexistent/x: No such"),
+        ("", ["chat"], "no such receiver: chat"),
+        ("", ["webhook:nowhere"], "webhook: 'nowhere' is not a URL"),
+        ("", ["webhook:http://a:s3cr3t@x/"], "webhook: contains a secret"),
+        ("", ["slack:http://hooks/s3cr3t"], "slack: 'http://hooks/s3cr3t' is not the full path of a file"),
+        ("=", [], "this is not TOML"),
+    ],
+)
+def test_a_bad_configuration_is_one_line_and_status_2(
+    tmp_path: Path, text: str, arguments: list[str], message: str
+) -> None:
+    done = gputop("notify", *arguments, environment=configured(tmp_path, text))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_slack_url_is_in_a_file_and_not_on_the_command_line_or_in_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "url"
+    file.write_text("http://127.0.0.1:1/services/T0/B0/s3cr3t\n")
+    done = gputop("notify", "--test", f"slack:{file}", environment=configured(tmp_path, ""))
+
+    assert done.stdout == "slack: failed: http://127.0.0.1:1: Connection refused\n"
+    assert "s3cr3t" not in done.stderr
+
+
+def test_a_snapshot_loads_nothing_of_it_also_with_receivers_in_the_settings(tmp_path: Path) -> None:
+    text = '[receivers.ops]\nkind = "alertmanager"\nurl = "http://127.0.0.1:9093"\n'
+    code = (
+        "import os, sys\nos._exit = lambda status: (print(*sys.modules, file=sys.stderr), sys.exit(status))\n"
+        "sys.argv = ['gputop', 'snapshot', '--demo', '--json', '--wait', '0']\n"
+        "from gputop.__main__ import main\nmain()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True, env=configured(tmp_path, text)
+    )
+    loaded = set(done.stderr.split())
+
+    assert loaded.isdisjoint({"http.client", "ssl", "email", "urllib.request", "apprise"})
+    assert not [name for name in loaded if name.startswith(("gputop.app.alerting", "gputop.machine.notify"))]
+
+
+def test_a_frame_reaches_an_alertmanager_that_comes_up_later(tmp_path: Path) -> None:
+    port = free_port()
+    text = f'[receivers.ops]\nkind = "alertmanager"\nurl = "http://127.0.0.1:{port}"\ncodes = ["leak"]\n'
+    environment = configured(tmp_path, text)
+    with http_receiver() as hook, notifying(*LEAST, environment=environment) as process:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert any("Connection refused. gputop tries again" in line for line in lines)
+        with alertmanager(tmp_path, port, hook.url) as server:
+            assert any("it works again" in line for line in lines)
+            assert hook.until(lambda: bool(hook.bodies))
+            known = server.alerts()
+        fired = hook.messages[0]["alerts"]
+
+    assert [one["labels"]["alertname"] for one in fired] == ["leak.process"]
+    assert {one["fingerprint"] for one in fired} == {one["fingerprint"] for one in known}
