@@ -32,9 +32,9 @@ def gputop(*arguments: str, environment: dict[str, str]) -> "subprocess.Complete
 
 
 @contextmanager
-def notifying(*arguments: str, environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
-    """Run gputop notify; end it with SIGINT."""
-    command = [sys.executable, "-m", "gputop", "notify", *arguments]
+def running(*arguments: str, environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    """Run gputop; end it with SIGINT."""
+    command = [sys.executable, "-m", "gputop", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
             yield process
@@ -59,7 +59,7 @@ def test_a_test_message_reaches_each_receiver_and_the_outcomes_are_printed(tmp_p
 def test_findings_reach_a_webhook_that_the_command_line_names(tmp_path: Path) -> None:
     with http_receiver() as server:
         environment = configured(tmp_path, "")
-        with notifying(f"webhook:{server.url}/in", *LEAST, environment=environment) as process:
+        with running("notify", f"webhook:{server.url}/in", *LEAST, environment=environment) as process:
             assert server.until(lambda: bool(server.bodies))
         alerts = server.messages[0]["alerts"]
 
@@ -75,6 +75,16 @@ def test_watch_sends_what_it_finds_before_it_ends(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert server.messages[0]["alerts"]
+
+
+def test_the_exporter_sends_what_it_finds(tmp_path: Path) -> None:
+    with http_receiver() as server:
+        words = ("export", "--listen", "127.0.0.1:0", "--notify", f"webhook:{server.url}", *LEAST)
+        with running(*words, environment=configured(tmp_path, "")) as process:
+            assert server.until(lambda: bool(server.bodies))
+
+    assert process.returncode == 0
+    assert server.messages[0]["receiver"] == "webhook"
 
 
 def test_only_the_chosen_codes_are_sent_by_mail_of_a_real_program(tmp_path: Path) -> None:
@@ -144,7 +154,7 @@ def test_a_frame_reaches_an_alertmanager_that_comes_up_later(tmp_path: Path) -> 
     port = free_port()
     text = f'[receivers.ops]\nkind = "alertmanager"\nurl = "http://127.0.0.1:{port}"\ncodes = ["leak"]\n'
     environment = configured(tmp_path, text)
-    with http_receiver() as hook, notifying(*LEAST, environment=environment) as process:
+    with http_receiver() as hook, running("notify", *LEAST, environment=environment) as process:
         assert process.stderr is not None
         lines = iter(process.stderr.readline, "")
         assert any("Connection refused. gputop tries again" in line for line in lines)

@@ -4,6 +4,7 @@ import time
 
 from msgspec import Struct
 
+from gputop.app.alerting.takers import takers_of
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.exporting.listening import USUAL, is_local, opened, url
 from gputop.app.exporting.publication import Publication
@@ -19,17 +20,22 @@ from gputop.wire.server import Rhythm
 
 
 class ExportRequest(Struct, frozen=True, kw_only=True):
-    """An export. ``listen``: ADDRESS:PORT. ``web_config``: the path of a file of the exporter toolkit."""
+    """An export. ``listen``: ADDRESS:PORT. ``web_config``: the path of a file of the exporter toolkit.
+
+    ``receivers``: of the findings, by name or as KIND:WHERE.
+    """
 
     backend: BackendRequest
     shape: Shape = Shape()
     listen: str = USUAL
     web_config: str | None = None
+    receivers: tuple[str, ...] = ()
 
 
 def export(request: ExportRequest) -> None:
     """Serve the series until a signal ends it. Raises UseCaseError."""
     access = access_of(request.web_config)
+    take, end_taking = takers_of(request.receivers)
     listener = opened(request.listen)
     source = open_source(request.backend, is_once=False)
     rhythm = Rhythm(source)
@@ -44,9 +50,11 @@ def export(request: ExportRequest) -> None:
         began = time.monotonic()
         frame = step()
         publication.publish(frame, time.monotonic() - began)
+        take(frame)
         if not stop.is_wanted:
             rhythm.wait()
     server.close()
+    end_taking()
 
 
 def _answering(publication: Publication, access: Access) -> Answer:

@@ -3,10 +3,12 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
 
+from gputop.app.alerting.takers import takers_of
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.errors import NO_DRIVER, OK
 from gputop.app.interrupts import StopRequest
@@ -56,7 +58,7 @@ class Watch(Struct, frozen=True, kw_only=True):
 
 def watch(request: WatchRequest) -> int:
     """Watch until the time is over or a signal ends it, print the findings, and return the exit status."""
-    news, end_news = _news_for(request.receivers)
+    take, end_taking = takers_of(request.receivers)
     source = open_source(request.backend, is_once=False)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
@@ -64,8 +66,8 @@ def watch(request: WatchRequest) -> int:
     step = frames(source, request.backend, waits=True, notify=warn)
     collect_seldom()
     until = time.monotonic() + request.duration_s
-    found = watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, news)
-    end_news()
+    found = watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, partial(_tell, take))
+    end_taking()
     if request.format == "json":
         print_json(found)
     else:
@@ -115,24 +117,9 @@ def watched(
     )
 
 
-def _news_for(names: Sequence[str]) -> tuple[News, Callable[[], None]]:
-    """Return what receives findings: the terminal, and the named receivers; and how to end it."""
-    if not names:
-        return _tell, lambda: None
-    from gputop.app.alerting.choose import chosen
-    from gputop.app.alerting.couriers import couriers_to
-
-    couriers = couriers_to(chosen(names))
-
-    def news(frame: Frame, new: Sequence[Finding]) -> None:
-        _tell(frame, new)
-        couriers.take(frame)
-
-    return news, couriers.close
-
-
-def _tell(frame: Frame, new: Sequence[Finding]) -> None:
-    """Show new findings on a terminal."""
+def _tell(take: Callable[[Frame], None], frame: Frame, new: Sequence[Finding]) -> None:
+    """Send the findings of a frame to receivers, and show the new ones on a terminal."""
+    take(frame)
     if not sys.stderr.isatty():
         return
     clock = time.strftime("%H:%M:%S", time.localtime(frame.time_s))

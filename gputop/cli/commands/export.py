@@ -27,6 +27,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--web-config", metavar="FILE",
         help="TLS, client certificates and passwords, in the format of Prometheus' exporter toolkit",
     )  # fmt: skip
+    parser.add_argument(
+        "--notify", dest="receivers", action="append", metavar="RECEIVER",
+        help="also send the problems to this receiver, or to all of the configuration file. See: gputop notify --help",
+    )  # fmt: skip
     shape = parser.add_argument_group("series")
     shape.add_argument(
         "--series", dest="groups", type=_groups, metavar="GROUPS",
