@@ -4,13 +4,14 @@ from gputop.core.mig.explain import NoPlan, answer
 from gputop.core.mig.model import Geometry, MigGpu, PlacedCompute, PlacedInstance, Profile, User
 from gputop.core.mig.request import read_request
 
-_GIB = 1024**3
+_MIB = 1024**2
+_QUARTERS, _TWELFTHS = 1, 3  # slots of a slice, on boards of four slices
 
 
-def _eight(names: str, sizes: tuple[float, ...], multiprocessors: tuple[int, ...]) -> Geometry:
-    """Return the geometry of 8 slots; names and GiB of 1g, 1g with double memory, 2g, 3g, 4g, 7g."""
+def _eight(names: str, mib: tuple[int, ...], multiprocessors: tuple[int, ...]) -> Geometry:
+    """Return the geometry of 8 slots; names and MiB of 1g, 1g with double memory, 2g, 3g, 4g, 7g."""
     n1, n1d, n2, n3, n4, n7 = names.split()
-    s1, s1d, s2, s3, s4, s7 = (int(size * _GIB) for size in sizes)
+    s1, s1d, s2, s3, s4, s7 = mib
     m1, m1d, m2, m3, m4, m7 = multiprocessors
     ones = tuple(range(7))
     rows = (
@@ -25,8 +26,18 @@ def _eight(names: str, sizes: tuple[float, ...], multiprocessors: tuple[int, ...
     return Geometry(tuple(_profile(*row) for row in rows))
 
 
+def _four(slots: int, *rows: tuple[int, str, int, int, int]) -> Geometry:
+    """Return the geometry of four slices; id, name, most, multiprocessors and MiB of each profile."""
+    profiles = []
+    for number, name, most, multiprocessors, mib in rows:
+        slices = int(name[0])
+        starts = tuple(range(0, 4 * slots, slices * slots))
+        profiles.append(_profile(number, name, slices, slices * slots, starts, most, multiprocessors, mib))
+    return Geometry(tuple(profiles))
+
+
 def _profile(  # noqa: PLR0917 - a row of a table
-    number: int, name: str, slices: int, size: int, starts: tuple[int, ...], most: int, sms: int, memory: int
+    number: int, name: str, slices: int, size: int, starts: tuple[int, ...], most: int, sms: int, mib: int
 ) -> Profile:
     return Profile(
         id=number,
@@ -36,29 +47,63 @@ def _profile(  # noqa: PLR0917 - a row of a table
         starts=starts,
         most=most,
         multiprocessors=sms,
-        memory_bytes=memory,
+        memory_bytes=mib * _MIB,
     )
 
 
 _HOPPER = (16, 26, 32, 60, 64, 132)
+_GB200 = (18, 32, 38, 74, 76, 152)
 A100 = _eight(
-    "1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb", (4.75, 9.62, 9.75, 19.5, 19.5, 39.25), (14, 14, 28, 42, 56, 98)
+    "1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb", (4864, 9856, 9856, 19968, 19968, 40192), (14, 14, 28, 42, 56, 98)
 )
-H100 = _eight("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb", (9.75, 19.62, 19.62, 39.5, 39.5, 79.25), _HOPPER)
-H200 = _eight("1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb 7g.141gb", (16.0, 32.25, 32.25, 69.5, 69.5, 140.0), _HOPPER)
-B200 = _eight(
-    "1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb 7g.180gb", (22.0, 44.25, 44.25, 89, 89, 178), (18, 30, 36, 54, 72, 148)
+H100 = _eight("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb", (9984, 20096, 20096, 40448, 40448, 81152), _HOPPER)
+H100_NVL = _eight(
+    "1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb 7g.94gb", (10880, 22016, 22016, 47232, 47232, 94848), _HOPPER
 )
-A30 = Geometry(
-    (
-        _profile(0, "4g.24gb", 4, 4, (0,), 1, 56, int(23.44 * _GIB)),
-        _profile(5, "2g.12gb", 2, 2, (0, 2), 2, 28, int(11.69 * _GIB)),
-        _profile(6, "2g.12gb+me", 2, 2, (0, 2), 1, 28, int(11.69 * _GIB)),
-        _profile(14, "1g.6gb", 1, 1, (0, 1, 2, 3), 4, 14, int(5.81 * _GIB)),
-        _profile(21, "1g.6gb+me", 1, 1, (0, 1, 2, 3), 1, 14, int(5.81 * _GIB)),
-    )
+H200 = _eight("1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb 7g.141gb", (16384, 33280, 33280, 71424, 71424, 143360), _HOPPER)
+GH200 = _eight("1g.18gb 1g.36gb 2g.36gb 3g.72gb 4g.72gb 7g.144gb", (17920, 36096, 36096, 72704, 72704, 145920), _HOPPER)
+_B200_NAMES = "1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb 7g.180gb"
+B200 = _eight(_B200_NAMES, (22528, 45312, 45312, 90624, 90624, 182272), (18, 30, 36, 70, 72, 148))
+B200_LATER = _eight(_B200_NAMES, (20992, 45312, 45312, 90624, 90624, 182272), (18, 30, 36, 70, 72, 148))
+GB200 = _eight("1g.23gb 1g.47gb 2g.47gb 3g.93gb 4g.93gb 7g.186gb", (22528, 46592, 46592, 93184, 93184, 188416), _GB200)
+GB200_EARLY = _eight(
+    "1g.24gb 1g.47gb 2g.47gb 3g.95gb 4g.95gb 7g.189gb", (20480, 46592, 46592, 93184, 93184, 188416), _GB200
 )
-BOARDS = {"A100": A100, "A30": A30, "H100": H100, "H200": H200, "B200": B200}
+A30 = _four(
+    _QUARTERS,
+    (0, "4g.24gb", 1, 56, 24000),
+    (5, "2g.12gb", 2, 28, 11968),
+    (6, "2g.12gb+me", 1, 28, 11968),
+    (14, "1g.6gb", 4, 14, 5952),
+    (21, "1g.6gb+me", 1, 14, 5952),
+)
+PRO_6000 = _four(
+    _TWELFTHS,
+    (0, "4g.96gb", 1, 188, 97408),
+    (32, "4g.96gb+gfx", 1, 188, 97408),
+    (5, "2g.48gb", 2, 94, 48512),
+    (35, "2g.48gb+gfx", 2, 94, 48512),
+    (64, "2g.48gb+me.all", 1, 94, 48512),
+    (66, "2g.48gb-me", 2, 94, 48512),
+    (14, "1g.24gb", 4, 46, 24192),
+    (21, "1g.24gb+me", 1, 46, 24192),
+    (47, "1g.24gb+gfx", 4, 46, 24192),
+    (65, "1g.24gb+me.all", 1, 46, 24192),
+    (67, "1g.24gb-me", 4, 46, 24192),
+)
+BOARDS = {
+    "A100": A100,
+    "A30": A30,
+    "H100": H100,
+    "H100 NVL": H100_NVL,
+    "H200": H200,
+    "GH200": GH200,
+    "B200": B200,
+    "B200 with a later driver": B200_LATER,
+    "GB200": GB200,
+    "GB200 with an early driver": GB200_EARLY,
+    "RTX PRO 6000": PRO_6000,
+}
 
 
 def instance(
