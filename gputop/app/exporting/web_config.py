@@ -215,7 +215,7 @@ def _matches(password: str, hashed: bytes) -> bool:
     import bcrypt
 
     try:
-        return bcrypt.checkpw(password.encode(), hashed)
+        return bool(bcrypt.checkpw(password.encode(), hashed))
     except ValueError:  # longer than bcrypt can check
         return False
 
