@@ -15,6 +15,7 @@ _BETWEEN: Final = "\0"  # arguments
 _SIGNS: Final = (
     "pass", "pw", "token", "secret", "key", "auth", "cred", "bearer", "cookie", "jwt", "webhook", "sig", "otp", "sas",
     "dsn", "pat", "private", "psk", "hmac", "session", "conn", "pin", "mnemonic", "seed", "proxy",
+    "recovery", "backup", "verification", "salt", "community",
 )  # fmt: skip
 _NAME: Final = (
     r"(?<![\w.-])(?P<dashes>-{0,2})(?P<name>[A-Za-z_][\w.-]{0,127})"

@@ -51,10 +51,14 @@ _OWNERS: Final = frozenset({
     "MASTER", "PRIVATE", "SECRET", "SERVICE", "SIGNING", "STORAGE", "SUBSCRIPTION",
 })  # fmt: skip
 _OWNED: Final = frozenset({"KEY", "KEYS", "TOKENS"})
+_PURPOSES: Final = frozenset({"RECOVERY", "BACKUP", "AUTH", "VERIFICATION"})
+_CODES: Final = frozenset({"CODE", "CODES"})
 _OWNED_ENDS: Final = tuple(owner + key for owner in ("API", "ACCESS", "SECRET", "PRIVATE") for key in ("KEY", "KEYS"))
-_LAST: Final = frozenset({"PW", "CRED", "CREDS", "OTP", "TOTP", "DSN"})
+_LAST: Final = frozenset({"PW", "BINDPW", "CRED", "CREDS", "OTP", "TOTP", "DSN"})
 _NO_PASSWORDS: Final = ("BYPASS", "COMPASS", "ASKPASS")
-_WEAK: Final = frozenset({"KEY", "KEYS", "PAT", "AUTH", "AUTHORIZATION", "PIN", "SAS", "PRIVATE", "SIG", "PSK", "HMAC"})
+_WEAK: Final = frozenset({
+    "KEY", "KEYS", "PAT", "AUTH", "AUTHORIZATION", "PIN", "SAS", "PRIVATE", "SIG", "PSK", "HMAC", "SALT", "COMMUNITY",
+})  # fmt: skip
 _DIRECTORIES: Final = frozenset({"PWD", "OLDPWD"})
 
 _TRIVIAL: Final = frozenset({"", "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "default"})
@@ -106,7 +110,7 @@ def suspicion(name: str) -> Suspicion:
 
 
 def _of_words(words: list[str]) -> Suspicion:
-    is_owned = any(a in _OWNERS and b in _OWNED for a, b in pairwise(words))
+    is_owned = any((a in _OWNERS and b in _OWNED) or (a in _PURPOSES and b in _CODES) for a, b in pairwise(words))
     if is_owned or any(word.endswith(_ENDS + _OWNED_ENDS) for word in words):
         return Suspicion.SECRET
     while words and (not words[-1] or words[-1] in _QUALIFIERS):

@@ -84,15 +84,36 @@ FIRST: Final = (
     _option("7z", "-p", is_attached=True),
 )  # fmt: skip
 
+# How keys of further services begin. Letters, digits and low lines come after these,
+_WITH_WORDS: Final = (
+    "tgp_v1_", "KGAT_", "jina_", "nfp_", "rnd_", "sbp_", "sb_secret_", "pscale_tkn_", "pscale_pw_", "pscale_oauth_",
+    "mdb_sa_sk_", "figd_", "hcaik_", "sntryu_", "shippo_live_", "shippo_test_", "duffel_live_", "duffel_test_", "pnu_",
+    "CCIPAT_", "EZAK", "ABSK", "AKCp", "cmVmdGtu", "LTAI", "AQVN", "tfp_",
+)  # fmt: skip
+# random letters and digits after these,
+_WITH_DIGITS: Final = ("fw_", "csk-", "rpa_", "napi_", "ntn_", "secret_", "oy2", "EAAAE", "AKID")
+# hexadecimal digits after these,
+_WITH_HEX: Final = ("sgp_", "rubygems_", "pul-", "fc-", "bkua_", "sqp_", "sqa_", "squ_")
+# and parts with dots and dashes after these.
+_WITH_PARTS: Final = (
+    "tvly-", "HRKU-", "fm2_", "fm1r_", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "t1.9eu", "dt0c01.", "xkeysib-",
+    "sq0atp-", "sq0csp-", "CFPAT-", "PMAK-", "access-production-", "access-sandbox-",
+)  # fmt: skip
+_IS_RANDOM: Final = r"(?=[A-Za-z]{0,64}\d)(?=\d{0,64}[A-Za-z])"
+
 # After names were looked at: the keys of services.
 LAST: Final = (
     *(_prefix(f"gh{kind}_", r"[A-Za-z0-9]{16,}") for kind in "pousr"),
     _prefix("github_pat_", r"\w{16,}"),
-    *(_prefix(f"gl{kind}-", r"[\w.-]{10,}") for kind in ("pat", "dt", "rt", "cbt", "ptt", "ft", "soat", "agent")),
+    *(
+        _prefix(f"gl{kind}-", r"[\w.-]{10,}")
+        for kind in ("pat", "dt", "rt", "cbt", "ptt", "ft", "soat", "agent", "imt", "oas", "ffct")
+    ),
     _prefix("hf_", r"[A-Za-z0-9]{20,}"),
     _prefix("api_org_", r"[A-Za-z]{20,}"),
-    _prefix("sk-", r"(?:[a-z0-9]{1,12}-){0,3}[A-Za-z0-9_]{16,}[\w-]*"),  # OpenAI, Anthropic, OpenRouter, Langfuse
-    ("xox", r"(?<![A-Za-z0-9])xox[abceoprs](?:\.xox[a-z])?-[\w-]{8,}", MASK),
+    _prefix("sk-", r"(?:[a-z0-9]{1,12}-){0,3}[A-Za-z0-9_]{16,}[\w-]*"),  # OpenAI, Anthropic, OpenRouter
+    _prefix("sk-lf-", r"[a-f0-9-]{20,}"),
+    ("xox", r"(?<![A-Za-z0-9])xox[abcdeoprs](?:\.xox[a-z])?-[\w-]{8,}", MASK),
     _prefix("xapp-", r"\d-[\w-]{8,}"),
     _prefix("nvapi-", r"[\w-]{16,}"),
     *(_prefix(kind, r"[A-Z0-9]{12,}\b") for kind in ("AKIA", "ASIA", "ABIA", "ACCA")),
@@ -127,6 +148,18 @@ LAST: Final = (
     _prefix("lin_api_", r"[A-Za-z0-9]{16,}"),
     _prefix("wandb_v1_", r"[\w-]{16,}"),
     _prefix("AGE-SECRET-KEY-", r"[A-Z0-9]{16,}"),
+    *(_prefix(kind, r"\w{20,}") for kind in _WITH_WORDS),
+    *(_prefix(kind, rf"{_IS_RANDOM}[A-Za-z0-9]{{20,}}") for kind in _WITH_DIGITS),
+    *(_prefix(kind, r"[a-f0-9]{32,}\b") for kind in _WITH_HEX),
+    *(_prefix(kind, r"[\w.-]{20,}") for kind in _WITH_PARTS),
+    _prefix("ops_eyJ", r"[\w=-]{20,}"),  # 1Password
+    _prefix("eyJhcGlf", r"[\w+/=-]{20,}"),  # Neptune
+    _prefix("MUNGE:", r"[\w+/=]{20,}"),
+    ("$", r"\$(?:[156y]|2[abxy]|apr1|argon2id?|scrypt|7)\$[\w.,=/+$-]{20,}", MASK),  # hash of a password
+    (".atlasv1.", r"\w{10,}\.atlasv1\.[\w-]{20,}", MASK),  # Terraform
+    ("8Q~", r"(?<![\w~.-])\w{3}8Q~[\w~.-]{30,}", MASK),  # Microsoft Entra
+    ("thin:", rf"(\bthin:\w{{1,64}}/)[^{GAP}\"'@]{{1,128}}(?=@)", _KEEP),  # Oracle
+    ("hooks.zapier.com/", rf"(hooks\.zapier\.com/){_VALUE}", _KEEP),
     (":AA", r"\b\d{8,10}:AA[\w-]{30,}", MASK),  # a bot of Telegram
     ("LS0tLS1CRUdJTi", r"LS0tLS1CRUdJTi(?!BDRVJU)[\w+/=]*", MASK),  # a key in Base64, and no certificate
     ("hooks.slack.com/", r"(hooks\.slack\.com/[a-z]{1,20}/)[\w/+-]+", _KEEP),
