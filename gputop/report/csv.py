@@ -15,6 +15,7 @@ _METRICS: Final = tuple(metric.key for metric in CATALOGUE)
 _PROCESS: Final = tuple(name for name in HostProcess.__struct_fields__ if name not in {"owner", "missing", "gpus"})
 _OWNER: Final = (
     "container", "container_name", "pod", "slurm", "unit", "session", "terminal", "environment", "framework", "rank",
+    "trusted",
 )  # fmt: skip
 _USE: Final = tuple(name for name in GpuProcess.__struct_fields__ if name != "missing")
 

@@ -99,3 +99,10 @@ def test_the_owner_is_spread_over_fields_of_its_own() -> None:
 
     assert (known["container"], known["slurm"], known["rank"], known["unit"]) == ("a" * 64, "7.0", "3", "")
     assert (bare["container"], bare["slurm"], bare["rank"]) == ("", "", "")
+
+
+def test_a_name_that_a_process_only_claims_looks_like_a_proven_one() -> None:
+    held = Owner(container=Container(runtime="docker", id="a" * 64), slurm=SlurmStep(job="7"), trusted=("slurm",))
+    (row,) = read(frame(processes=(process(50, owner=held),)), "processes")
+
+    assert row["trusted"] == "slurm"

@@ -16,6 +16,7 @@ from gputop.core.insight.explanation import Explanation, SourceState
 from gputop.core.insight.member import Member
 from gputop.core.insight.members import Asked, of_finding, of_job, of_process
 from gputop.core.model.sample import Frame
+from gputop.core.processes.jobs import jobs_named
 from gputop.core.processes.program import program_of
 from gputop.core.protocol.command import Explain, Inspect
 from gputop.core.text.text import excerpt
@@ -78,7 +79,7 @@ def _asked(name: str, box: _Box) -> Asked:
     known = next((one for one in (*frame.processes, *frame.relatives) if one.pid == pid), None)
     if known is not None and known.start_ticks is not None:
         return of_process(frame, known)
-    jobs = [job for job in frame.jobs if name in {job.key, job.label, job.label.partition(".")[0]}]
+    jobs = jobs_named(name, frame.jobs)
     if len(jobs) == 1:
         return of_job(frame, jobs[0])
     if len(jobs) > 1:

@@ -16,9 +16,10 @@ from gputop.app.monitoring.pick import require_all_processes
 from gputop.app.terminal import print_json, warn
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.model.process_id import ProcessId
-from gputop.core.model.sample import Frame, Job
+from gputop.core.model.sample import Frame
 from gputop.core.notification.lookout import Lookout
 from gputop.core.notification.notification import Condition, Event, Notification
+from gputop.core.processes.jobs import jobs_named
 from gputop.core.processes.program import program_of
 from gputop.core.protocol.command import Inspect, ReadStatus
 from gputop.core.protocol.process_status import ProcessStatuses
@@ -107,7 +108,7 @@ def goal_of(text: str, frame: Frame, inspect: Callable[[Inspect], Inspection]) -
 def _is_pid(name: str, frame: Frame) -> bool:
     """Return whether a name is that of a process; a number may also be that of a job."""
     is_number = name.isdecimal() and len(name) <= _LONGEST_PID
-    return is_number and (_on_gpus(int(name), frame) is not None or not _jobs(name, frame))
+    return is_number and (_on_gpus(int(name), frame) is not None or not jobs_named(name, frame.jobs))
 
 
 def _on_gpus(pid: int, frame: Frame) -> tuple[ProcessId, str] | None:
@@ -132,7 +133,7 @@ def _process(pid: int, frame: Frame, inspect: Callable[[Inspect], Inspection]) -
 
 
 def _job(name: str, frame: Frame) -> Condition:
-    found = _jobs(name, frame)
+    found = jobs_named(name, frame.jobs)
     if len(found) != 1:
         names = ", ".join(job.label for job in found or frame.jobs) or "none"
         raise BadRequestError(
@@ -142,10 +143,6 @@ def _job(name: str, frame: Frame) -> Condition:
     plain = f"job of {len(job.members)} processes"
     label = f"{job.kind.value} {job.label}"
     return Condition(event=Event.ENDED, plain=plain, label=label, job=job.key, processes=job.members)
-
-
-def _jobs(name: str, frame: Frame) -> list[Job]:
-    return [job for job in frame.jobs if name in {job.key, job.label, job.label.partition(".")[0]}]
 
 
 def _pause(rhythm: Rhythm, until: float) -> bool:

@@ -85,7 +85,7 @@ def _owner(found: Inspection) -> Section:
 
 def claim_mark(owner: Owner, field: str) -> str:
     """Return the remark on a field that the process may have made up."""
-    return " (unverified)" if field in _PROVABLE and field not in owner.trusted else ""
+    return " (unverified)" if field in _PROVABLE and not owner.proves(field) else ""
 
 
 def command_text(arguments: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from gputop.core.model.metric import Missing
 
+CLAIMED: Final = "?"  # behind a name that only the process says
 _SHORT_ID: Final = 12
 _SHORT_UID: Final = 8
 
@@ -81,3 +82,17 @@ class Owner(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     master: str | None = None
     trusted: tuple[str, ...] = ()
     missing: dict[str, Missing] = {}
+
+    def named(self, field: str) -> str | None:
+        """Return the name of the ``slurm`` step, ``pod`` or ``container``; if only claimed, with a question mark."""
+        held = {"slurm": self.slurm, "pod": self.pod, "container": self.container}[field]
+        return held.text + ("" if self.proves(field) else CLAIMED) if held else None
+
+    def proves(self, field: str) -> bool:
+        """Return whether the shown name of the step, pod or container is more than a claim of the process.
+
+        The number of a step with a SLUID, and the name of a pod without its namespace, come from the environment.
+        """
+        is_number_claimed = field == "slurm" and bool(self.slurm and self.slurm.sluid and self.slurm.job)
+        is_name_claimed = field == "pod" and bool(self.pod and self.pod.name and not self.pod.namespace)
+        return field in self.trusted and not is_number_claimed and not is_name_claimed

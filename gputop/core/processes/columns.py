@@ -128,8 +128,7 @@ def _memory_percent(row: Row) -> float | None:
 
 
 def _job(row: Row) -> str | None:
-    slurm = row.process.owner.slurm
-    return row.job.label if row.job else slurm.text if slurm else None
+    return row.job.label if row.job else row.process.owner.named("slurm")
 
 
 def _session(row: Row) -> str | None:
@@ -170,13 +169,11 @@ def _names(row: Row, field: str, *texts: str | None) -> tuple[str, ...] | None:
 
 
 def _container(row: Row) -> str | None:
-    container = row.process.owner.container
-    return container.text if container else None
+    return row.process.owner.named("container")
 
 
 def _pod(row: Row) -> str | None:
-    pod = row.process.owner.pod
-    return pod.text if pod else None
+    return row.process.owner.named("pod")
 
 
 def _gpu(row: Row) -> str:
@@ -291,15 +288,17 @@ _OWN: Final = (
     ),
     Column(
         key="job", title="JOB", width=16, rank=15, text=_named(_job), sort=_job, is_text=True, is_optional=True,
-        help="Slurm job and step. Without Slurm: the launcher or group that gputop found.", value=_job_names,
+        help="Slurm job and step. Without Slurm: the launcher or group that gputop found. ?: only claimed.",
+        value=_job_names,
     ),
     Column(
         key="container", title="CONTAINER", width=14, rank=16, text=_named(_container), sort=_container, is_text=True,
-        is_optional=True, help="Name of the container, or the beginning of its ID.", value=_container_names,
+        is_optional=True, help="Name of the container, or the beginning of its ID. ?: only claimed.",
+        value=_container_names,
     ),
     Column(
         key="pod", title="POD", width=20, rank=17, text=_named(_pod), sort=_pod, is_text=True, is_optional=True,
-        help="Name of the Kubernetes pod, or the beginning of its UID.", value=_pod_names,
+        help="Name of the Kubernetes pod, or the beginning of its UID. ?: only claimed.", value=_pod_names,
     ),
     Column(
         key="framework", title="KIND", width=18, rank=18, text=_named(lambda r: r.process.owner.framework),

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gputop.core.model.owner import CLAIMED
 from gputop.core.model.sample import HostProcess, Job, JobKind, Presence
 from gputop.core.processes.program import LAUNCHERS, program_of
 
@@ -18,6 +19,7 @@ _DEEPEST: Final = 32
 _CROWD: Final = 400  # processes
 _NOT_A_JOB: Final = "desktop"
 _SYSTEM_CONTAINER: Final = "lxc"  # a machine of several users
+_NAMED: Final = frozenset({JobKind.SLURM, JobKind.POD, JobKind.CONTAINER})
 
 
 class JobFinder:
@@ -51,6 +53,21 @@ class JobFinder:
 def _signature(process: HostProcess) -> tuple[object, ...]:
     uses = tuple([use.gpu_index for use in process.gpus])
     return (process.pid, process.start_ticks, process.parent_pid, process.user, process.owner, process.command, uses)
+
+
+def jobs_named(name: str, jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs with a key, a label or a number; of several only those whose name is proven, if one is."""
+    found = [job for job in jobs if name in {job.key, job.label, *_names(job)}]
+    return [job for job in found if not _is_claimed(job)] or found
+
+
+def _names(job: Job) -> tuple[str, str]:
+    plain = job.label.removesuffix(CLAIMED) if _is_claimed(job) else job.label
+    return plain, plain.partition(".")[0]
+
+
+def _is_claimed(job: Job) -> bool:
+    return job.kind in _NAMED and job.label.endswith(CLAIMED)
 
 
 class _Search:
@@ -225,9 +242,7 @@ def _itself(process: HostProcess) -> str:
 
 
 def _owner_label(kind: JobKind, process: HostProcess) -> str | None:
-    owner = process.owner
-    named = {JobKind.SLURM: owner.slurm, JobKind.POD: owner.pod, JobKind.CONTAINER: owner.container}.get(kind)
-    return named.text if named else None
+    return process.owner.named(kind.value) if kind in _NAMED else None
 
 
 _SHARED: Final[tuple[tuple[JobKind, Callable[[HostProcess], str | None]], ...]] = (

@@ -140,10 +140,12 @@ def _group_of(row: Row, grouping: Grouping, names: Mapping[int, str]) -> tuple[s
         index = row.use.gpu_index
         return (str(index), f"GPU {index} {names.get(index, '')}")
     if owner.pod:
-        return _whose(row.process, "pod", owner.pod.uid, f"pod {owner.pod.text}")
+        return _whose(row.process, "pod", owner.pod.uid, f"pod {owner.named('pod')}")
     if owner.container:
         container = owner.container
-        return _whose(row.process, "container", container.id or container.text, f"{container.runtime} {container.text}")
+        return _whose(
+            row.process, "container", container.id or container.text, f"{container.runtime} {owner.named('container')}"
+        )
     return ("", "container unknown") if "container" in owner.missing else ("", "no container")
 
 

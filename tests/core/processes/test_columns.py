@@ -163,10 +163,14 @@ def test_a_row_knows_its_job() -> None:
 
 
 def test_the_owner_is_shown_by_name_and_else_by_the_beginning_of_its_number() -> None:
-    named = Owner(container=Container(runtime="docker", id="a" * 64, name="web"), pod=Pod(uid="u" * 36, name="web-0"))
+    named = Owner(
+        container=Container(runtime="docker", id="a" * 64, name="web"),
+        pod=Pod(uid="u" * 36, name="web-0", namespace="prod"), trusted=("container", "pod"),
+    )  # fmt: skip
     bare = Owner(
         container=Container(runtime="crio", id="b" * 64), pod=Pod(uid="12345678-9abc"),
         slurm=SlurmStep(job="84213", step="0"), session="tmux", terminal="pts/3",
+        trusted=("container", "pod", "slurm"),
     )  # fmt: skip
 
     shown = [[text(key, one(owner=owner)) for key in ("container", "pod", "job", "session")] for owner in (named, bare)]

@@ -7,10 +7,13 @@ from examples import process
 
 from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
 from gputop.core.model.sample import HostProcess, Job
+from gputop.core.model.units import NOTHING
 from gputop.core.processes.attribution import Evidence, attribute
 from gputop.core.processes.cgroup import parse_cgroup
+from gputop.core.processes.column import Row
+from gputop.core.processes.columns import COLUMNS
 from gputop.core.processes.ending import end_command, kill_command
-from gputop.core.processes.jobs import JobFinder
+from gputop.core.processes.jobs import JobFinder, jobs_named
 from gputop.core.processes.owner_command import owner_command, service_command
 
 ID, POD = "a" * 64, "2c4b2241-5c01-11e9-8e4e-42010a800002"
@@ -154,6 +157,31 @@ def test_a_rootless_container_is_shown_by_name_and_joins_only_its_user() -> None
     assert held.container == Container(runtime="podman", id=ID)
     assert pids(find_jobs(*(rank(10 + n, n, "bob", held) for n in range(2)))) == [[10, 11]]
     assert not joins_the_job_of_alice(held, held)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "service"])
+def test_a_name_that_only_the_process_claims_looks_proven_in_a_column_or_job(name: str) -> None:
+    held = owner("/user.slice/user-1002.slice/user@1002.service/app.slice" + NAMES[name])
+    found = rank(10, 0, "bob", held)
+    (job,) = find_jobs(found, rank(11, 1, "bob", held))
+    row = Row(found, found.gpus[0], 0.0)
+    shown = {column.key: column.text(row) for column in COLUMNS}
+    names = {shown["job"], shown["container"], shown["pod"]} - {NOTHING}
+
+    assert names
+    assert all(text.endswith("?") for text in names)
+    assert job.label.endswith("?")
+
+
+def test_a_job_that_is_only_claimed_takes_the_place_of_the_proven_one_of_the_same_number() -> None:
+    true, false = owner(STEP), owner("/user.slice/user-1002.slice/user@1002.service" + SLURM)
+    jobs = find_jobs(
+        *(rank(10 + n, n, "bob", false) for n in range(2)), *(rank(20 + n, 2 + n, "alice", true) for n in range(2))
+    )
+
+    assert [job.label for job in jobs] == ["84213.0?", "84213.0"]
+    assert [jobs_named(name, jobs) for name in ("84213", "84213.0")] == [[jobs[1]]] * 2
+    assert [jobs_named(name, jobs[:1]) for name in ("84213", "84213.0", jobs[0].key)] == [[jobs[0]]] * 3
 
 
 def test_a_number_in_the_environment_does_not_move_a_process_out_of_its_step_with_a_sluid() -> None:

@@ -176,9 +176,8 @@ def _users(users: Iterable[User], frame: Frame | None, width: int) -> Iterator[L
 def _owner(process: HostProcess | None) -> str:
     if process is None:
         return ""
-    owner = process.owner
-    held = (("Slurm", owner.slurm), ("pod", owner.pod), ("container", owner.container))
-    return next((f"[{name} {one.text}]" for name, one in held if one is not None), "")
+    named = ((name, process.owner.named(name.lower())) for name in ("Slurm", "pod", "container"))
+    return next((f"[{name} {text}]" for name, text in named if text), "")
 
 
 def _profiles(gpu: MigGpu, width: int) -> Iterator[Line]:
