@@ -20,6 +20,7 @@ from gputop.simulator.costly import SimulatedCostly
 from gputop.simulator.driver import Driver
 from gputop.simulator.hostdetails import SimulatedHostDetails
 from gputop.simulator.kernel import SimulatedKernel
+from gputop.simulator.mps import SimulatedMps
 from gputop.simulator.plan import BoxPlan
 from gputop.simulator.proc import SimulatedProc
 from gputop.simulator.progress import SimulatedReports
@@ -64,6 +65,7 @@ class Box(Struct, frozen=True, kw_only=True):
     reports: SimulatedReports
     costly: SimulatedCostly
     details: SimulatedHostDetails
+    mps: SimulatedMps
     script: Script
 
 
@@ -114,5 +116,6 @@ def simulate(
         reports=SimulatedReports(plan, box_clock),
         costly=SimulatedCostly(plan, box_clock),
         details=SimulatedHostDetails(plan, box_clock),
+        mps=SimulatedMps(plan, proc),
         script=script,
     )

@@ -13,6 +13,7 @@ from gputop.machine.control.audit import Audit
 from gputop.machine.control.control import Control
 from gputop.machine.control.handle import TargetOpener
 from gputop.machine.control.mig import MigControl
+from gputop.machine.control.mps import MpsWork
 from gputop.machine.mig.assembly import Around, Partitioning, partitioning
 from gputop.machine.nvml.driver import Driver
 from gputop.machine.proc.procfs import Proc
@@ -44,7 +45,9 @@ def control_of_box(box: Box, progress: Callable[[MigProgress], None] = lambda _:
     """Return the control of a simulated box. Its /proc and its kernel do not reach any process of this machine."""
     opener = TargetOpener(box.proc, box.users.get, box.kernel, frozenset())
     mig = MigControl(lambda: partitioning_of_box(box.driver, box.proc, box.users.get).partitioner, progress)
-    return SimulatedControl(box.proc, box.kernel, opener, Unwritten(), box.viewer, mig=mig)
+    return SimulatedControl(
+        box.proc, box.kernel, opener, Unwritten(), box.viewer, mig=mig, mps=MpsWork(lambda *_: box.mps.daemon())
+    )
 
 
 def partitioning_of_box(functions: Any, proc: Proc, users: Callable[[int], str | None]) -> Partitioning:

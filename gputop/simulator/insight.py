@@ -10,7 +10,7 @@ from gputop.core.insight.explanation import ClaimKind, InsightClaim, SourceRepor
 from gputop.core.insight.member import Member
 from gputop.core.insight.source import InsightSource
 from gputop.core.insight.stacks import StackFrame
-from gputop.machine.insight import kernel, stacks
+from gputop.machine.insight import kernel, mps, stacks
 from gputop.machine.insight.explainer import Explainer
 from gputop.machine.insight.py_spy import Refusal, Stack
 from gputop.machine.proc.procfs import Reader
@@ -77,6 +77,12 @@ def explainer_of_box(box: Box, wall: Callable[[], float] = time.time) -> Explain
                 title="PyTorch Flight Recorder",
                 ask=partial(_recorder, hung),
                 applies_to=of_hung_job,
+            ),
+            InsightSource(
+                name="mps",
+                title="CUDA MPS",
+                ask=lambda members, _: mps.report_of(members, lambda _: box.mps.daemon(), [members[0].pid]),
+                applies_to=lambda members: box.mps.daemon() is not None and len(members) > 0,
             ),
             InsightSource(name="kernel", title="Kernel", ask=lambda members, _: kernel.report_of(proc, members)),
         ),

@@ -12,6 +12,7 @@ from msgspec import Struct
 from gputop.core.insight.collectives import Collectives
 from gputop.core.insight.kernel import KernelPlaces
 from gputop.core.insight.member import Member
+from gputop.core.insight.mps import MpsServers
 from gputop.core.insight.stacks import Stacks
 
 
@@ -28,7 +29,8 @@ class ClaimKind(str, Enum):
 
     MOVES: they make progress now. STANDS: they made none between two readings. BEHIND: they have not entered an
     operation that others have entered. WAITS: they have entered it and wait. MISSING: they are dead or do not answer.
-    STOPPED: a signal or a debugger has stopped them. AT: they are at a place in the program.
+    STOPPED: a signal or a debugger has stopped them. AT: they are at a place in the program. FAILED: they cannot work,
+    because of what ``operation`` says.
     """
 
     MOVES = "moves"
@@ -38,6 +40,7 @@ class ClaimKind(str, Enum):
     MISSING = "missing"
     STOPPED = "stopped"
     AT = "at"
+    FAILED = "failed"
 
 
 class InsightClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -56,7 +59,7 @@ class InsightClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
     place: str = ""
 
 
-Details: TypeAlias = Stacks | KernelPlaces | Collectives
+Details: TypeAlias = Stacks | KernelPlaces | Collectives | MpsServers
 
 
 class SourceReport(Struct, frozen=True, kw_only=True, omit_defaults=True):

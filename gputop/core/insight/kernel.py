@@ -8,7 +8,7 @@ _STATES: Final = {
     "R": "running", "S": "sleeping", "D": "blocked in the kernel", "T": "stopped", "t": "stopped by a debugger",
     "Z": "exited, not yet collected by its parent", "I": "idle", "X": "exited",
 }  # fmt: skip
-_PLACES: Final = {"R": "its own code, running", "S": "the kernel, sleeping", "D": "the kernel, blocked"}
+_PLACES: Final = {"R": "user space, running", "S": "the kernel, sleeping", "D": "the kernel, blocked"}
 
 
 class KernelPlace(Struct, frozen=True, kw_only=True, omit_defaults=True):

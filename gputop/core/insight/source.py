@@ -9,6 +9,7 @@ from gputop.core.insight.collectives import Collectives
 from gputop.core.insight.explanation import Details, InsightClaim, SourceReport, SourceState
 from gputop.core.insight.kernel import KernelPlaces
 from gputop.core.insight.member import Member
+from gputop.core.insight.mps import MpsServers
 from gputop.core.insight.stacks import Stacks
 
 
@@ -61,5 +62,5 @@ def _details(details: Details | None, pids: frozenset[int]) -> Details | None:
             )
         case KernelPlaces(places=places):
             return KernelPlaces(tuple(place for place in places if place.pid not in pids))
-        case Collectives() | None:
-            return details  # it counts ranks, which may be on other hosts
+        case Collectives() | MpsServers() | None:
+            return details  # it counts ranks, which may be on other hosts, or clients of other jobs

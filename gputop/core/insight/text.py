@@ -9,6 +9,7 @@ from gputop.core.insight.collectives import CollectiveGroup, Collectives, RankCo
 from gputop.core.insight.explanation import Explanation, SourceReport, SourceState
 from gputop.core.insight.kernel import KernelPlace, KernelPlaces
 from gputop.core.insight.member import Member
+from gputop.core.insight.mps import MpsServer, MpsServers
 from gputop.core.insight.stacks import StackFrame, StackGroup, Stacks
 from gputop.core.inspection.text import Row, Section, state_text
 from gputop.core.model.units import NOTHING, duration_text
@@ -17,6 +18,7 @@ from gputop.core.text.fit import fit
 from gputop.core.text.ranges import ranges
 
 FEW_FRAMES: Final = 6
+_MOST_CLIENTS: Final = 16
 _LIBRARY: Final = re.compile(r".*/(?:(?:site|dist)-packages|python3\.\d+)/")
 
 
@@ -72,6 +74,8 @@ def _section(source: SourceReport, members: dict[int, Member], most_frames: int 
             rows = tuple(_kernel_rows(places, members))
         case Collectives() as collectives:
             rows = tuple(_collective_rows(collectives, most_frames))
+        case MpsServers(servers=servers):
+            rows = tuple(_mps_rows(servers, members))
         case None:
             rows = tuple(Row("", line) for line in source.lines)
     note = "" if not isinstance(source.details, Collectives) or source.details.age_s is None else _age(source.details)
@@ -102,6 +106,20 @@ def _frame_rows(frames: Sequence[StackFrame], most: int | None) -> Iterator[Row]
         yield Row("", f"  {frame_text(frame)}")
     if len(frames) > shown:
         yield Row("", f"  and {len(frames) - shown} more frames")
+
+
+def _mps_rows(servers: Iterable[MpsServer], members: dict[int, Member]) -> Iterator[Row]:
+    for server in servers:
+        count = len(server.clients)
+        yield Row("", f"server {server.pid}: {server.state or NOTHING}, {count} client{'' if count == 1 else 's'}")
+        for client in server.clients[:_MOST_CLIENTS]:
+            device = f" on {client.device}" if client.device else ""
+            own = f" ({members[client.pid].label})" if client.pid in members else ""
+            yield Row("", f"  client {client.pid}{device}{own}")
+        if count > _MOST_CLIENTS:
+            yield Row("", f"  and {count - _MOST_CLIENTS} more clients")
+        if server.has_fault:
+            yield Row("", "  It takes new clients when all of its present clients have ended.")
 
 
 def _kernel_rows(places: Iterable[KernelPlace], members: dict[int, Member]) -> Iterator[Row]:

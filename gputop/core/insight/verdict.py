@@ -61,7 +61,8 @@ class _Case:
     def progress(self) -> str:
         """Return that processes make progress, which refutes a hang; empty if it is not so."""
         moving = self._who(ClaimKind.MOVES)
-        if not self._has(ClaimKind.MOVES) or self._has(ClaimKind.STOPPED, ClaimKind.MISSING) or self._ended.count:
+        is_blocked = self._has(ClaimKind.STOPPED, ClaimKind.MISSING, ClaimKind.FAILED) or self._ended.count
+        if is_blocked or not self._has(ClaimKind.MOVES):
             return ""
         operation = self._operation(ClaimKind.MOVES)
         how = (
@@ -78,6 +79,7 @@ class _Case:
         """Return which processes the others wait for; empty if no source knows it."""
         found = [
             (self._ended, "{} {have} ended"),
+            (self._who(ClaimKind.FAILED), f"{{}} cannot work: {_literal(self._operation(ClaimKind.FAILED))}"),
             (self._who(ClaimKind.STOPPED), "{} {is} stopped"),
             (self._who(ClaimKind.MISSING), "{} {do} not answer"),
             (self._who(ClaimKind.BEHIND), self._behind_text()),

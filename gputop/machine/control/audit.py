@@ -78,15 +78,18 @@ class Audit:
         except OSError as error:
             self._complain(error)
 
-    def intend(self, handle: TargetHandle) -> None:
-        """Write the change and its target, before it happens."""
+    def intend(self, handle: TargetHandle, what: str = "") -> None:
+        """Write the change and its target, before it happens. ``what``: a part of the change."""
         target = handle.target
-        self._write("intent", pid=target.pid, start_ticks=target.start_ticks, owner=handle.user, command=handle.command)
+        self._write(
+            "intent", what=what, pid=target.pid, start_ticks=target.start_ticks, owner=handle.user,
+            command=handle.command,
+        )  # fmt: skip
 
-    def conclude(self, result: Result, handle: TargetHandle | None) -> None:
-        """Write the result. Without a handle nothing was done."""
+    def conclude(self, result: Result, handle: TargetHandle | None, what: str = "") -> None:
+        """Write the result of the change, or of a part of it. Without a handle nothing was done."""
         who = {"owner": handle.user, "command": handle.command} if handle else {}
-        self._write("outcome", result, pid=result.pid, start_ticks=result.start_ticks, **who)
+        self._write("outcome", result, what=what, pid=result.pid, start_ticks=result.start_ticks, **who)
 
     def intend_plan(self, plan: Plan) -> None:
         """Write a plan, before it is carried out."""
@@ -104,14 +107,14 @@ class Audit:
             self._file = None
         return self._problem
 
-    def _write(self, event: str, result: Result | None = None, **about: Any) -> None:
+    def _write(self, event: str, result: Result | None = None, *, what: str = "", **about: Any) -> None:
         if self._file is None:
             return
         if result:
             about |= {name: getattr(result, name) for name in ("status", "detail", "before", "after")}
         line = Line(
             time=_iso(self._clock()), event=event, id=self._id, by=self._by, sudo_user=self._sudo_user,
-            what=self._what, **about,
+            what=what or self._what, **about,
         )  # fmt: skip
         raw = self._encoder.encode(line) + b"\n"
         try:

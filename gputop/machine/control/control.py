@@ -23,7 +23,9 @@ from gputop.machine.control.audit import Audit, audit_of_this_user
 from gputop.machine.control.handle import PidReusedError, TargetError, TargetHandle, TargetOpener
 from gputop.machine.control.kernel import Kernel, KernelCalls
 from gputop.machine.control.mig import MigControl, partitioner_of_this_machine
+from gputop.machine.control.mps import MpsWork, ends_at_once
 from gputop.machine.control.scheduling import apply, setting
+from gputop.machine.mps.daemon import daemon_of, server_runs
 from gputop.machine.proc.procfs import GONE, Proc, RealProc
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.visibility import is_ours
@@ -57,6 +59,7 @@ class Control:
         own_user: str | None,
         *,
         mig: MigControl | None = None,
+        mps: MpsWork | None = None,
     ) -> None:
         self._proc = proc
         self._kernel = kernel
@@ -64,6 +67,7 @@ class Control:
         self._audit = audit
         self._own_user = own_user
         self._mig = mig
+        self._mps = mps or MpsWork(lambda *_: None)
 
     def execute(self, change: Change) -> Outcome:
         """Carry out a change on its targets in their order. Never raises: an error is a result.
@@ -78,6 +82,7 @@ class Control:
             results = self._mig.settle(change, self._audit)
         else:
             self._audit.begin(change)
+            self._mps.begin()
             results = tuple([self._settle(change, target) for target in change.targets])
         return Outcome(id=change.id, what=wording(change), results=results, note=self._audit.end())
 
@@ -117,12 +122,28 @@ class Control:
 
     def _signal(self, change: SendSignal, handle: TargetHandle) -> Result:
         number = signal_number(change.signal)
+        work = self._end_work(number, handle)
         if handle.descriptor is not None:
             self._kernel.send(handle.descriptor, number)
-            return _result(handle.target, Status.DONE, _effect(handle.stat.state, change.signal))
+            return _result(handle.target, Status.DONE, work or _effect(handle.stat.state, change.signal))
         self._opener.confirm(handle.target)
         self._kernel.kill(handle.pid, number)
-        return _result(handle.target, Status.DONE, _NO_PIDFD)
+        return _result(handle.target, Status.DONE, work or _NO_PIDFD)
+
+    def _end_work(self, number: int, handle: TargetHandle) -> str:
+        """End the GPU work of an MPS client that the signal would end at once; return what happened, if anything."""
+        status = Files(self._proc).raw(f"{handle.pid}/status")
+        if not ends_at_once(number, status):
+            return ""
+        return self._mps.end(handle, self._audit, lambda: self._check_right(handle))
+
+    def _check_right(self, handle: TargetHandle) -> None:
+        """Raise what a signal would raise, without a signal."""
+        self._opener.confirm(handle.target)
+        if handle.descriptor is None:
+            self._kernel.kill(handle.pid, 0)
+        else:
+            self._kernel.send(handle.descriptor, 0)
 
     def _set(self, change: ProcessChange, handle: TargetHandle) -> Result:
         """Set a value of all threads. The kernel takes no pidfd here, so the target is checked before and after.
@@ -178,7 +199,8 @@ def control_of_this_machine(
     opener = TargetOpener(proc, resolve_user, kernel, protected, is_ours=lambda: is_ours(proc))
     audit = audit_of_this_user(own_user, os.environ)
     mig = MigControl(partitioner_of_this_machine, progress)
-    return Control(proc, kernel, opener, audit, own_user if os.geteuid() else None, mig=mig)
+    mps = MpsWork(lambda pid, until_s: daemon_of(proc, pid, until_s), lambda: server_runs(proc))
+    return Control(proc, kernel, opener, audit, own_user if os.geteuid() else None, mig=mig, mps=mps)
 
 
 def _look(*pids: int) -> str:

@@ -10,7 +10,7 @@ from msgspec.json import Decoder
 
 from gputop.core.insight.flight_dump import FlightDump
 from gputop.core.text.text import decode
-from gputop.machine.insight.bounded_run import run_bounded
+from gputop.machine.bounded_run import run_bounded
 from gputop.machine.insight.flight_child import MOST_BYTES
 
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC

@@ -15,7 +15,8 @@ from gputop.core.insight.member import Member
 from gputop.core.model.units import duration_text
 from gputop.core.text.text import excerpt
 from gputop.machine.insight.dump_file import Seen, ask_for_dump, read_dump, seen
-from gputop.machine.insight.environment import is_same, variables
+from gputop.machine.insight.identity import is_same
+from gputop.machine.proc.environment import variables
 from gputop.machine.proc.procfs import Proc, RealProc
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import parse_boot_s, parse_stat, parse_uid

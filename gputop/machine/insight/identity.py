@@ -18,11 +18,12 @@ def stat_of(proc: Reader, member: Member) -> ProcessStat | None:
 
 def ended(proc: Reader, members: Iterable[Member]) -> frozenset[int]:
     """Return the pids of processes that have ended. A process without a known start time counts as ended."""
-    return frozenset(member.pid for member in members if _has_ended(proc, member))
+    return frozenset(member.pid for member in members if not is_same(proc, member))
 
 
-def _has_ended(proc: Reader, member: Member) -> bool:
+def is_same(proc: Reader, member: Member) -> bool:
+    """Return whether the pid still belongs to the member."""
     try:
-        return stat_of(proc, member) is None
+        return stat_of(proc, member) is not None
     except OSError:
-        return True  # a process that cannot be identified is not asked
+        return False  # a process that cannot be identified is not asked

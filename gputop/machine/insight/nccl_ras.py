@@ -10,9 +10,10 @@ from gputop.core.insight.member import Member
 from gputop.core.insight.nccl import judge_ras
 from gputop.core.insight.ras_answer import RasAnswer, parse_ras
 from gputop.core.text.text import decode
-from gputop.machine.insight.environment import is_same, variables
+from gputop.machine.insight.identity import is_same
 from gputop.machine.insight.listener import Listener, listeners
 from gputop.machine.insight.ras_client import RasReply, ask_ras
+from gputop.machine.proc.environment import variables
 from gputop.machine.proc.procfs import Proc, RealProc
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import parse_inner_pid, parse_uid

@@ -10,8 +10,8 @@ from msgspec.json import Decoder
 
 from gputop.core.insight.stacks import StackFrame
 from gputop.core.text.text import clean, decode
+from gputop.machine.bounded_run import run_bounded
 from gputop.machine.files.walk import danger, program
-from gputop.machine.insight.bounded_run import run_bounded
 
 NAME: Final = "py-spy"
 _LIMIT_S: Final = 5.0

@@ -30,6 +30,18 @@ def _nccl(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT
     return NcclRas().ask(members, native)
 
 
+def _mps(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
+    from gputop.machine.insight.mps import ask  # noqa: PLC0415 - asked seldom
+
+    return ask(members, native)
+
+
+def _may_use_mps(members: Sequence[Member]) -> bool:
+    from gputop.machine.insight.mps import applies_to  # noqa: PLC0415 - asked seldom
+
+    return applies_to(members)
+
+
 def _flight(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
     from gputop.machine.insight.flight_recorder import FlightRecorder  # noqa: PLC0415 - asked seldom
 
@@ -53,6 +65,7 @@ SOURCES: Final[tuple[InsightSource, ...]] = joined(
         InsightSource(name="stacks", title="Python stacks", ask=_stacks, limit_s=20.0),
         InsightSource(name="nccl", title="NCCL RAS", ask=_nccl, limit_s=35.0),
         InsightSource(name="flight", title="PyTorch Flight Recorder", ask=_flight, limit_s=35.0),
+        InsightSource(name="mps", title="CUDA MPS", ask=_mps, applies_to=_may_use_mps),
         InsightSource(name="kernel", title="Kernel", ask=_kernel, limit_s=3.0),
     ),
     attrgetter("name"),

@@ -148,7 +148,7 @@ def test_conflicting_claims_make_no_sentence(
 
 @given(st.lists(claims, max_size=5))
 def test_counts_that_move_are_called_a_hang(held: list[InsightClaim]) -> None:
-    kept = [each for each in held if each.kind not in {K.STOPPED, K.MISSING}]
+    kept = [each for each in held if each.kind not in {K.STOPPED, K.MISSING, K.FAILED}]
     found = verdict(RANKS, (), (report("nccl", claim(K.MOVES, *ALL)), report("other", *kept)), 60.0)
 
     assert found.startswith("it does not hang: ")

@@ -23,7 +23,7 @@ def place(state: str, channel: bytes = b"0", call: bytes = b"running\n") -> str:
 @pytest.mark.parametrize(
     ("state", "channel", "expected"),
     [
-        ("R", b"0", "its own code, running"),
+        ("R", b"0", "user space, running"),
         ("S", b"futex_wait_queue", "the kernel, sleeping (futex_wait_queue)"),
         ("D", b"rpc_wait\x1b[31m", "the kernel, blocked (rpc_wait␛[31m)"),
     ],

@@ -12,6 +12,8 @@ from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, co
 _ASKS_LAUNCHERS: Final = "SIGTERM"
 _STOPS: Final = frozenset({"SIGSTOP", "SIGTSTP"})
 _MPS_CLIENT: Final = "M"
+_MPS_FIRST: Final = "First, MPS ends the GPU work of the client (terminate_client)."
+_MPS_HARM: Final = "If that fails, SIGKILL can end the GPU work of all clients of its server."
 
 
 def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list[tuple[str, str]]:
@@ -25,7 +27,8 @@ def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list
     said = [
         (only if via_launcher else "", "accent"),
         (_reach_of_kill(selection, targets) if signal == KILL else "", "accent"),
-        (_harm_to_mps(targets) if signal == KILL else "", "warm"),
+        (_MPS_FIRST if signal == KILL and _has_mps_client(targets) else "", "accent"),
+        (_MPS_HARM if signal == KILL and _has_mps_client(targets) else "", "warm"),
         (_kept(targets) if signal in _STOPS else "", "warm"),
         (_waiting(selection, targets) if signal in _STOPS else "", "warm"),
         (
@@ -67,10 +70,8 @@ def _waiting(selection: TargetSelection, targets: Processes) -> str:
     return "The rest of the job waits. NCCL may declare a stopped rank dead after 60 s." if rest else ""
 
 
-def _harm_to_mps(targets: Processes) -> str:
-    """Return what SIGKILL of an MPS client can do to the others; empty without a client."""
-    is_client = any(use.type == _MPS_CLIENT for one in targets for use in one.gpus)
-    return "SIGKILL of an MPS client can end the GPU work of all clients of its server." if is_client else ""
+def _has_mps_client(targets: Processes) -> bool:
+    return any(use.type == _MPS_CLIENT for one in targets for use in one.gpus)
 
 
 def _workers(number: int) -> str:

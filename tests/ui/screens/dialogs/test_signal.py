@@ -136,7 +136,8 @@ async def test_before_sigkill_of_an_mps_client_the_dialog_names_the_risk_for_the
 
         await stage.press("9", "enter")
 
-        assert "SIGKILL of an MPS client can end the GPU work of all clients of its server." in page(stage)
+        assert "First, MPS ends the GPU work of the client (terminate_client)." in page(stage)
+        assert "If that fails, SIGKILL can end the GPU work of all clients of its server." in page(stage)
 
 
 # --- launchers -----------------------------------------------------------------------------------------------------

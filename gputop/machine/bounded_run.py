@@ -11,6 +11,7 @@ from msgspec import Struct
 
 _CHUNK: Final = 65_536
 _MOST_WORDS: Final = 65_536
+_NO_GROUP: Final = 65_534
 
 
 class Ran(Struct, frozen=True):
@@ -24,17 +25,19 @@ class Ran(Struct, frozen=True):
 
 def run_bounded(
     words: Sequence[str], limit_s: float, most_bytes: int, environment: Mapping[str, str],
-    stdin: int = subprocess.DEVNULL,
+    *, stdin: int = subprocess.DEVNULL, user: int | None = None,
 ) -> Ran:  # fmt: skip
     """Run a program without a shell; kill it at a limit. ``stdin``: a descriptor, else it has no input.
 
-    Raises OSError if it cannot be started.
+    ``user``: a uid without the rights of its groups; None is our own. Raises OSError if it cannot be started.
     """
     until = time.monotonic() + limit_s
     pipe = subprocess.PIPE
+    groups = None if user is None else ()
     with subprocess.Popen(
-        words, stdin=stdin, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True
-    ) as child:
+        words, stdin=stdin, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True,
+        user=user, group=_group(user), extra_groups=groups,
+    ) as child:  # fmt: skip
         try:
             out, err, excess = _read(child, until, most_bytes)
             status = None if excess else child.wait(max(0.0, until - time.monotonic()))
@@ -43,6 +46,18 @@ def run_bounded(
         finally:
             child.kill()
         return Ran(status, out, err, excess)
+
+
+def _group(user: int | None) -> int | None:
+    """Return the main group of a user; that of no user if it is not known."""
+    if user is None:
+        return None
+    import pwd  # noqa: PLC0415 - seldom needed
+
+    try:
+        return pwd.getpwuid(user).pw_gid
+    except KeyError:
+        return _NO_GROUP
 
 
 def _read(child: "subprocess.Popen[bytes]", until: float, most_bytes: int) -> tuple[bytes, bytes, str]:

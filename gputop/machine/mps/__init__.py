@@ -1,0 +1,1 @@
+"""CUDA MPS: a daemon that lets several processes share a GPU."""
