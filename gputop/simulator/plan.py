@@ -98,7 +98,8 @@ class ThreadPlan(Struct, frozen=True, kw_only=True):
 class Steps(Struct, frozen=True, kw_only=True):
     """The progress that a job reports. ``began_s``, ``stops_s``: seconds since the simulation began.
 
-    ``loss``: at the start; it falls with the steps.
+    ``loss``: at the start; it falls with the steps. ``cached_bytes``: what PyTorch holds beyond its tensors; None if
+    the job does not report its memory.
     """
 
     total: int
@@ -106,6 +107,7 @@ class Steps(Struct, frozen=True, kw_only=True):
     began_s: float
     stops_s: float | None = None
     loss: float = 4.0
+    cached_bytes: float | None = None
 
 
 class ProcessPlan(Struct, frozen=True, kw_only=True):

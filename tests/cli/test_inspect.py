@@ -53,6 +53,15 @@ def test_after_one_reading_rates_have_their_reason() -> None:
     assert use["missing"]["sm_percent"] == "not_yet"
 
 
+def test_the_memory_of_pytorch_is_not_only_on_the_screen() -> None:
+    text = gputop("52377", "--wait", "0", "--demo", "trouble").stdout
+    (memory,) = json.loads(gputop("52377", "--json", "--wait", "0", "--demo", "trouble").stdout)["progress"]["torch"]
+
+    assert "PyTorch        device 0: 7" in text
+    assert "cached and unused, peak 7" in text
+    assert memory["reserved"] > memory["allocated"] > 2**36
+
+
 def test_a_process_on_a_mig_instance_says_what_the_driver_does_not_tell() -> None:
     told = gputop("30411", "--demo", "mig").stdout
 

@@ -25,6 +25,7 @@ from gputop.core.inspection.inspection import (
 )
 from gputop.core.model.metric import Missing
 from gputop.core.model.owner import Container, Owner, Pod, SlurmStep
+from gputop.core.model.progress import Progress, TorchMemory
 from gputop.core.model.sample import Frame, HostProcess, Job, JobKind, Presence
 from gputop.core.protocol.command import Inspect, SendSignal, Target
 from gputop.core.protocol.link import Down
@@ -126,6 +127,15 @@ async def test_enter_opens_the_selected_process_with_what_the_frame_knows() -> N
         assert "Slurm 84213.0 · torchrun rank 0/8 · environment llm" in page(stage)
         assert "10.0GiB of 80.0GiB" in page(stage)
         assert "reading the details" in page(stage)
+
+
+async def test_the_memory_that_pytorch_reports_is_hidden() -> None:
+    memory = TorchMemory(device=0, allocated=30 * GIB, reserved=60 * GIB, peak=50 * GIB, retries=2, ooms=1)
+    async with staged(shown(rank(progress=Progress(time_s=NOW, step=4, torch=(memory,))))) as stage:
+        await stage.press("down", "enter")
+
+        assert "30.0GiB allocated, 30.0GiB of 60.0GiB cached and unused" in page(stage)
+        assert "1 out of memory" in page(stage)
 
 
 async def test_a_claimed_step_pod_or_container_looks_like_a_proven_one() -> None:

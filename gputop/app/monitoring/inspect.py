@@ -14,6 +14,7 @@ from gputop.app.terminal import print_json, warn
 from gputop.core.inspection.inspection import Inspection
 from gputop.core.inspection.text import lines, uses
 from gputop.core.model.process_id import ProcessId
+from gputop.core.model.progress import Progress
 from gputop.core.model.sample import Gpu, GpuProcess
 from gputop.core.processes.gpu_use import uses_of
 from gputop.core.protocol.command import Inspect
@@ -34,17 +35,17 @@ def inspect(request: InspectRequest) -> int:
     """Inspect a process, twice if it has rates; print it and return the exit status."""
     look = open_operations(BackendRequest(demo=request.demo)).inspect
     first = look(Inspect(id="", pid=request.pid, reveal=request.reveal))
-    used, notes, present = _gpus(ProcessId(first.pid, first.start_ticks), request)
+    sampled = _sampled(ProcessId(first.pid, first.start_ticks), request)
     found = first
-    if used and request.wait_s and not first.problem:
+    if sampled.uses and request.wait_s and not first.problem:
         found = look(Inspect(id="", pid=first.pid, start_ticks=first.start_ticks, reveal=request.reveal))
-    found = replace(found, gpus=used, gpu_notes=notes)
+    found = replace(found, gpus=sampled.uses, gpu_notes=sampled.notes, progress=sampled.progress)
     if request.is_json:
         print_json(found)
     elif found.problem:
-        warn(_problem(found, present))
+        warn(_problem(found, sampled.gpus))
     else:
-        print("\n".join(lines(found, first, present)))
+        print("\n".join(lines(found, first, sampled.gpus)))
     if not found.problem:
         return OK
     return NONE if found.has_ended else UNKNOWN
@@ -57,16 +58,24 @@ def _problem(found: Inspection, present: Sequence[Gpu]) -> str:
     return "\n  ".join([f"{found.pid}: {found.problem}", *held])
 
 
-def _gpus(
-    process: ProcessId, request: InspectRequest
-) -> tuple[tuple[GpuProcess, ...], tuple[str, ...], tuple[Gpu, ...]]:
-    """Return what the process uses of the GPUs, what is not known of that, and all GPUs of the box."""
+class _Sampled(Struct, frozen=True, kw_only=True):
+    """What a sample says of the process: its uses of GPUs, what is not known of them, its progress; and all GPUs."""
+
+    uses: tuple[GpuProcess, ...] = ()
+    notes: tuple[str, ...] = ()
+    progress: Progress | None = None
+    gpus: tuple[Gpu, ...] = ()
+
+
+def _sampled(process: ProcessId, request: InspectRequest) -> _Sampled:
     try:
         source = open_backend(BackendRequest(demo=request.demo)).source(is_once=True)
     except NoDriverError as error:
-        return (), (str(error),), ()
+        return _Sampled(notes=(str(error),))
     sample = source.read()
     if request.wait_s and any(each.id == process for each in sample.processes):
         time.sleep(request.wait_s)
         sample = source.read()
-    return *uses_of(sample, process), sample.gpus
+    used, notes = uses_of(sample, process)
+    progress = next((each.progress for each in sample.processes if each.id == process), None)
+    return _Sampled(uses=used, notes=notes, progress=progress, gpus=sample.gpus)

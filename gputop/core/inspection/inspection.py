@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from gputop.core.model.owner import Owner
+from gputop.core.model.progress import Progress
 from gputop.core.model.sample import GpuProcess, Reasons
 
 
@@ -100,8 +101,8 @@ class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="ins
     the parts that hold only the first of what there is; ``open_files`` and ``thread_count`` count all. All text is
     cleaned.
 
-    ``gpus``: what it uses of them, with ``gpu_notes`` for people on what is not known of that. Only `gputop inspect`
-    fills them in: who reads frames as well has it from there.
+    ``gpus``: what it uses of them, with ``gpu_notes`` for people on what is not known of that. ``progress``: its last
+    report. Only `gputop inspect` fills these in: who reads frames as well has them from there.
     """
 
     id: str
@@ -136,5 +137,6 @@ class Inspection(Struct, frozen=True, kw_only=True, tag_field="answer", tag="ins
     ancestors: tuple[Ancestor, ...] = ()
     gpus: tuple[GpuProcess, ...] = ()
     gpu_notes: tuple[str, ...] = ()
+    progress: Progress | None = None
     missing: Reasons = {}
     shortened: tuple[str, ...] = ()

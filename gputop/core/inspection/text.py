@@ -9,6 +9,7 @@ from msgspec import Struct
 from gputop.core.inspection.inspection import Inspection, Limit, OpenFile, Socket, Thread, Variable
 from gputop.core.model.metric import Missing
 from gputop.core.model.owner import Owner
+from gputop.core.model.progress import progress_facts
 from gputop.core.model.sample import Gpu
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.gpu_use import memory_total, use_label, use_text
@@ -64,6 +65,14 @@ def uses(found: Inspection, gpus: Sequence[Gpu]) -> Section:
     """Return the section of GPU uses, if `Inspection.gpus` is filled in. ``gpus``: all GPUs of the host."""
     rows = [Row(use_label(use), use_text(use, memory_total(use, gpus))) for use in found.gpus]
     return Section("gpus", "GPUs", (*rows, *(Row("", note) for note in found.gpu_notes)))
+
+
+def _progress(found: Inspection) -> Iterator[Section]:
+    """Return the section of the last report of progress, if `Inspection.progress` is filled in."""
+    if found.progress is not None:
+        facts = ", ".join(progress_facts(found.progress, found.time_s))
+        memory = (Row("PyTorch", device.text) for device in found.progress.torch)
+        yield Section("progress", "Progress", (Row("", facts), *memory))
 
 
 def _owner(found: Inspection) -> Section:
@@ -269,7 +278,7 @@ def lines(found: Inspection, before: Inspection | None = None, gpus: Sequence[Gp
     """Return an inspection as plain lines. ``gpus``: all GPUs of the host, for their memory sizes."""
     state = f"{found.state} {state_text(found.state)}".strip()
     yield f"{found.pid} {found.name} · {found.user or '?'} · {state}"
-    for section in (uses(found, gpus), _owner(found), *sections(found, before)):
+    for section in (uses(found, gpus), *_progress(found), _owner(found), *sections(found, before)):
         yield ""
         yield section.title + (f" ({section.note})" if section.note else "")
         for row in section.rows:

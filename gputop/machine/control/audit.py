@@ -71,7 +71,11 @@ class Audit:
 
     def begin(self, change: Change) -> None:
         """Begin a change: open the log again, so that it may be moved between changes."""
-        self._id, self._what = clean(change.id), wording(change)
+        self.begin_other(change.id, wording(change))
+
+    def begin_other(self, id_: str, what: str) -> None:
+        """Begin something that is not a `Change`, but reaches a process all the same."""
+        self._id, self._what = clean(id_), what
         self._problem = ""
         try:
             self._file = self._opener(self._directory, _NAME)

@@ -1,5 +1,6 @@
 """A dump of the Flight Recorder as a file of its user: opened with care, and read by a process of its own."""
 
+import errno
 import os
 import stat
 import sys
@@ -66,6 +67,14 @@ def ask_for_dump(path: str, uid: int) -> None:
         os.write(pipe, b"1")
     finally:
         os.close(pipe)
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Return why a file or pipe was not used."""
+    if not isinstance(error, OSError):
+        return str(error)
+    words = {errno.ELOOP: "it is a link", errno.ENXIO: "the process does not read it"}
+    return words.get(error.errno or 0) or error.strerror or str(error)
 
 
 def _check_owner(found: os.stat_result, uid: int) -> None:

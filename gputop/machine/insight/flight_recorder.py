@@ -1,6 +1,5 @@
 """The source PyTorch Flight Recorder: a new dump by the pipe of each rank, else the dump that a timeout has left."""
 
-import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +13,8 @@ from gputop.core.insight.flight_dump import FlightDump
 from gputop.core.insight.member import Member
 from gputop.core.model.units import duration_text
 from gputop.core.text.text import excerpt
-from gputop.machine.insight.dump_file import Seen, ask_for_dump, read_dump, seen
+from gputop.machine.insight.dump_file import Seen, read_dump, reason_of, seen
+from gputop.machine.insight.dump_request import DumpRequests
 from gputop.machine.insight.identity import is_same
 from gputop.machine.proc.environment import variables
 from gputop.machine.proc.procfs import Proc, RealProc
@@ -58,20 +58,20 @@ class _Found(Struct, frozen=True):
 class FlightRecorder:
     """Asks the Flight Recorder. ``clock``: monotonic seconds; ``wall``: since the epoch.
 
-    ``requests_dumps``: whether it asks ranks for a new dump, which makes them write a file.
+    ``requests``: asks ranks for a new dump, which makes them write a file; None: read what there is.
     """
 
     def __init__(
         self, proc: Proc | None = None, *, clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep, wait_s: float = _WAIT_S,
-        requests_dumps: bool = True,
+        requests: DumpRequests | None = None,
     ) -> None:  # fmt: skip
         self._proc = proc or RealProc()
         self._clock = clock
         self._wall = wall
         self._pause = pause
         self._wait_s = wait_s
-        self._requests_dumps = requests_dumps
+        self._requests = requests
 
     def ask(self, members: Sequence[Member], native: bool) -> SourceReport:  # noqa: ARG002, FBT001 - as all sources
         """Return the last collectives of the members."""
@@ -132,17 +132,19 @@ class FlightRecorder:
 
     def _request(self, ranks: Iterable[_Rank], problems: list[str]) -> dict[str, Seen | None]:
         """Ask each rank that has a pipe for a dump; return the present states of their files."""
+        reachable = [rank for rank in ranks if rank.pipe]
+        if self._requests is None or not reachable:
+            return {}
         awaited: dict[str, Seen | None] = {}
-        for rank in ranks if self._requests_dumps else ():
-            if not rank.pipe:
-                continue
+        self._requests.begin()
+        for rank in reachable:
             before = {path: seen(path) for path in rank.paths[:1]}
-            try:
-                ask_for_dump(rank.pipe, rank.uid)
-            except (OSError, ValueError) as error:
-                problems.append(f"{rank.member.label}: pipe {excerpt(rank.pipe, 100)}: {_reason(error)}")
-                continue
-            awaited |= before
+            if reason := self._requests.ask(rank.member, rank.pipe, rank.uid):
+                problems.append(f"{rank.member.label}: {reason}")
+            else:
+                awaited |= before
+        if problem := self._requests.end():
+            problems.append(problem)
         return awaited
 
     def _wait(self, awaited: Mapping[str, Seen | None]) -> None:
@@ -167,7 +169,7 @@ class FlightRecorder:
             try:
                 return _Found(rank, read_dump(path, rank.uid), time_s)
             except (OSError, ValueError) as error:
-                problems.append(f"{rank.member.label}: {excerpt(path, 100)}: {_reason(error)}")
+                problems.append(f"{rank.member.label}: {excerpt(path, 100)}: {reason_of(error)}")
         return None
 
 
@@ -177,10 +179,3 @@ def _stems(chosen: Mapping[str, str]) -> Iterable[str]:
     named = [chosen[name] for name in _STEMS if chosen.get(name)]
     stems = [*(named or [f"{cache}/torch/comm_lib_trace_rank_"]), *([] if named else [_OLD_STEM])]
     return [stem for stem in stems if stem.startswith("/")]
-
-
-def _reason(error: OSError | ValueError) -> str:
-    if not isinstance(error, OSError):
-        return str(error)
-    words = {errno.ELOOP: "it is a link", errno.ENXIO: "the process does not read it"}
-    return words.get(error.errno or 0) or error.strerror or str(error)

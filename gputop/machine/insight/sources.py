@@ -43,15 +43,16 @@ def _may_use_mps(members: Sequence[Member]) -> bool:
 
 
 def _flight(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
+    from gputop.machine.insight.dump_request import requests_of_this_machine  # noqa: PLC0415 - asked seldom
     from gputop.machine.insight.flight_recorder import FlightRecorder  # noqa: PLC0415 - asked seldom
 
-    return FlightRecorder().ask(members, native)
+    return FlightRecorder(requests=requests_of_this_machine()).ask(members, native)
 
 
 def _flight_as_it_is(members: Sequence[Member], native: bool) -> SourceReport:  # noqa: FBT001 - the form of a source
     from gputop.machine.insight.flight_recorder import FlightRecorder  # noqa: PLC0415 - asked seldom
 
-    return FlightRecorder(requests_dumps=False).ask(members, native)
+    return FlightRecorder().ask(members, native)
 
 
 def without_requests(sources: Sequence[InsightSource]) -> tuple[InsightSource, ...]:

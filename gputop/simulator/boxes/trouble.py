@@ -119,7 +119,7 @@ def _leak() -> ProcessPlan:
         pid=52_377, uid=CHEN, age_s=age_s, name="python", cgroup=docker("segment"), parent=1203, inner_pid=1,
         command=("python", "train_seg.py", "--crop", "1024", "--log-images"), memory=gib(14),
         threads=threads(0.93, seed=5, helpers=0.3, idle=30),
-        steps=Steps(total=90_000, per_s=4.6, began_s=-age_s + 40, loss=0.9),
+        steps=Steps(total=90_000, per_s=4.6, began_s=-age_s + 40, loss=0.9, cached_bytes=0.7 * GIB),
         uses=(Use(gpu=_LEAK, activity=alone(training(_LEAK, 91.0)), memory=leak),),
     )  # fmt: skip
 

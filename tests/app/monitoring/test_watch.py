@@ -130,7 +130,9 @@ def test_a_duration_without_a_unit_is_refused_in_words() -> None:
 
 def test_a_simulated_box_is_judged_with_its_past_however_short_the_watch() -> None:
     done = gputop("watch", "--demo", "trouble", "--for", "0.3s", "--interval", "0.1", "--json")
-    codes = {one["finding"]["code"] for one in json.loads(done.stdout)["findings"]}
+    found = {one["finding"]["code"]: one["finding"] for one in json.loads(done.stdout)["findings"]}
+    evidence = [one["name"] for one in found["leak.process"]["evidence"]]
 
     assert done.returncode == 2
-    assert {"stuck.collective", "leak.process"} <= codes
+    assert "stuck.collective" in found
+    assert "torch_allocated_bytes" in evidence

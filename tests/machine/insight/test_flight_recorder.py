@@ -1,5 +1,6 @@
 """The source Flight Recorder with real processes, files and pipes, well-meant and hostile."""
 
+import json
 import os
 import pickle
 import subprocess
@@ -11,16 +12,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from children import settle
 from flight_dumps import dump, entry
 from other_users import OTHER, give, needs_root
 
 from gputop.core.insight.explanation import ClaimKind, SourceReport, SourceState
 from gputop.core.insight.member import Member
+from gputop.machine.control.audit import Audit
+from gputop.machine.control.handle import TargetOpener
+from gputop.machine.control.kernel import Kernel
 from gputop.machine.insight.dump_file import ask_for_dump, read_dump
+from gputop.machine.insight.dump_request import DumpRequests
 from gputop.machine.insight.flight_recorder import FlightRecorder
 from gputop.machine.insight.sources import SOURCES, without_requests
 from gputop.machine.proc.procfs import RealProc
 from gputop.machine.proc.stat import parse_stat
+from gputop.machine.processes.reader import resolve_user
 
 IDLE = "import sys; print('ready', flush=True); sys.stdin.read()"
 ANSWERS = """
@@ -52,6 +59,11 @@ def _process(program: str, rank: int, *words: str, **environment: str) -> Iterat
             yield Member(pid=child.pid, start_ticks=stat.start_ticks)
         finally:
             child.kill()
+
+
+def _requests(folder: Path) -> DumpRequests:
+    opener = TargetOpener(RealProc(), resolve_user, Kernel(), frozenset())
+    return DumpRequests(opener, Audit(f"{folder}/state", "ann"))
 
 
 def _save(path: Path, tree: object) -> Path:
@@ -94,9 +106,32 @@ def test_a_rank_writes_a_new_dump_when_its_pipe_is_written(tmp_path: Path) -> No
     places = {"torch_nccl_debug_info_pipe_file": f"{tmp_path}/pipe_", "torch_fr_dump_temp_file": f"{tmp_path}/trace_"}
     with _process(ANSWERS, 0, str(new), **places) as member:
         _save(tmp_path / "trace_0", dump([entry(1)]))
-        report = FlightRecorder(wait_s=30.0).ask([member], False)
+        report = FlightRecorder(wait_s=30.0, requests=_requests(tmp_path)).ask([member], False)
 
     assert [claim.operation for claim in report.claims] == ["all-reduce 5"], report.note
+
+
+def test_the_request_for_a_dump_is_missing_in_the_audit_log(tmp_path: Path) -> None:
+    (tmp_path / "pipe_0.pipe").write_text("a file")
+    places = {"torch_nccl_debug_info_pipe_file": f"{tmp_path}/pipe_", "torch_fr_dump_temp_file": f"{tmp_path}/trace_"}
+    with _process(IDLE, 0, **places) as member:
+        settle(member.pid)
+        report = FlightRecorder(requests=_requests(tmp_path)).ask([member], False)
+
+    audit = [json.loads(line) for line in (tmp_path / "state" / "audit.jsonl").read_text().splitlines()]
+    assert [(line["event"], line["what"], line["pid"]) for line in audit] == [
+        ("intent", "dump of the PyTorch Flight Recorder", member.pid),
+        ("outcome", "dump of the PyTorch Flight Recorder", member.pid),
+    ]
+    assert audit[1]["detail"] in report.note
+    assert audit[1]["detail"].endswith("it is not a pipe")
+
+
+def test_without_a_pipe_nothing_is_requested_and_no_audit_log_begins(tmp_path: Path) -> None:
+    with _process(IDLE, 0, torch_fr_dump_temp_file=f"{tmp_path}/trace_") as member:
+        FlightRecorder(requests=_requests(tmp_path)).ask([member], False)
+
+    assert not (tmp_path / "state").exists()
 
 
 def test_a_dump_of_an_earlier_job_is_not_taken_for_this_one(tmp_path: Path) -> None:
