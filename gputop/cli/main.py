@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "doctor": "check driver, GPUs and configuration of this host, and suggest fixes",
     "probe": "test GPUs: correct results, memory, speed, sustained load",
     "mig": "show, plan and change the MIG layout of the GPUs",
+    "fleet": "show all GPU hosts that a Prometheus server knows; list those with free GPUs",
     "schema": "print the JSON Schema of the output of snapshot, stream or doctor",
     "plugins": "list the plugins, what each adds, and why any was rejected",
     "config": "write, check or show the configuration file",

@@ -35,7 +35,7 @@ def csv(frame: Frame, what: Literal["gpus", "processes"] = "gpus") -> str:
     sheet = StringIO()
     rows = writer(sheet, lineterminator="\n")
     rows.writerow(header)
-    rows.writerows([_field(value) for value in line] for line in lines)
+    rows.writerows([field(value) for value in line] for line in lines)
     return sheet.getvalue()
 
 
@@ -74,7 +74,8 @@ def _owner(owner: Owner) -> Line:
     ]
 
 
-def _field(value: MetricValue) -> str:
+def field(value: MetricValue) -> str:
+    """Return a value as a field of a sheet."""
     match value:
         case None:
             return ""

@@ -1,0 +1,1 @@
+"""Fleet: many hosts at a glance."""

@@ -1,0 +1,142 @@
+"""Readers of a fleet: from Prometheus servers, or from the exporters themselves."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from gputop.app.errors import BadRequestError
+from gputop.app.fleet.http_config import access_of
+from gputop.app.fleet.request import FleetRequest
+from gputop.core.fleet.build import alerts_of, hosts_of
+from gputop.core.fleet.exposition import answers_of
+from gputop.core.fleet.host_list import hosts_in
+from gputop.core.fleet.model import Fleet, FleetAlert, FleetHost, FleetServer, totals
+from gputop.core.fleet.plan import Query, is_label, queries
+from gputop.core.text.text import excerpt
+from gputop.wire.prometheus.client import PrometheusClient
+from gputop.wire.prometheus.http import Connection, HttpError, endpoint
+
+_AT_A_TIME: Final = 32
+_MOST_PAGE: Final = 10 << 20
+_OK: Final = 200
+_EXPORTERS: Final = "exporters"
+
+
+class FleetReader(Protocol):
+    """A way to read a fleet."""
+
+    def read(self) -> Fleet:
+        """Return all hosts. Servers that do not answer are named in it; this never raises."""
+        ...
+
+
+def reader_of(request: FleetRequest, *, over_s: int = 0) -> FleetReader:
+    """Return the reader that a request wants. Raises BadRequestError."""
+    for label in request.labels:
+        if not is_label(label):
+            raise BadRequestError(f"{excerpt(label)!r} is not the name of a label, such as rack")
+    if request.is_demo:
+        from gputop.simulator.fleet import SimulatedFleet
+
+        return SimulatedFleet()
+    if bool(request.prometheus) == bool(request.hosts):
+        raise BadRequestError("name either a server with --prometheus URL, or hosts with --hosts, or try --demo")
+    if request.prometheus:
+        return PrometheusReader(request, queries(request.labels, over_s=over_s))
+    return ExporterReader(request)
+
+
+class _Part(Struct, frozen=True):
+    """What one server knows."""
+
+    server: FleetServer
+    hosts: tuple[FleetHost, ...]
+    alerts: tuple[FleetAlert, ...] | None
+
+
+class PrometheusReader:
+    """Reads a fleet from one or several servers."""
+
+    def __init__(self, request: FleetRequest, asked: Sequence[Query]) -> None:
+        access = access_of(request.http_config)
+        self._labels = request.labels
+        self._queries = asked
+        try:
+            places = [endpoint(url) for url in request.prometheus]
+        except ValueError as error:
+            raise BadRequestError(str(error)) from None
+        self._clients = [PrometheusClient(place, access, request.timeout_s) for place in places]
+        self._pool = ThreadPoolExecutor(len(places), thread_name_prefix="fleet")
+
+    def read(self) -> Fleet:
+        """Ask all servers at once."""
+        parts = list(self._pool.map(self._part, self._clients))
+        hosts = tuple(host for part in parts for host in part.hosts)
+        alerts = [part.alerts for part in parts if part.alerts is not None]
+        return Fleet(
+            time_s=time.time(),
+            totals=totals(hosts),
+            servers=tuple(part.server for part in parts),
+            hosts=hosts,
+            alerts=tuple(alert for some in alerts for alert in some) if alerts else None,
+        )
+
+    def _part(self, client: PrometheusClient) -> "_Part":
+        began = time.monotonic()
+        found = client.ask(self._queries)
+        hosts = hosts_of(client.name, found.answers, self._labels)
+        problems = found.problems
+        if not hosts and not problems:
+            problems = ("it has no series of GPUs: no DCGM_FI_DEV_GPU_TEMP of a dcgm-exporter or gputop export",)
+        return _Part(
+            FleetServer(name=client.name, took_s=time.monotonic() - began, problems=problems),
+            hosts,
+            None if found.alerts is None else alerts_of(client.name, found.alerts),
+        )
+
+
+class ExporterReader:
+    """Reads the pages of exporters, without a server: for some hundred hosts."""
+
+    def __init__(self, request: FleetRequest) -> None:
+        access = access_of(request.http_config)
+        self._labels, self._timeout_s = request.labels, request.timeout_s
+        try:
+            names = tuple(name for text in request.hosts for name in hosts_in(text))
+            places = {name: endpoint(name if _has_port(name) else f"{name}:{request.port}") for name in names}
+        except ValueError as error:
+            raise BadRequestError(str(error)) from None
+        self._connections = {name: Connection(place, access, most_bytes=_MOST_PAGE) for name, place in places.items()}
+        self._pool = ThreadPoolExecutor(min(_AT_A_TIME, len(names) or 1), thread_name_prefix="exporter")
+
+    def read(self) -> Fleet:
+        """Ask all exporters, some at a time."""
+        began = time.monotonic()
+        hosts = tuple(host for some in self._pool.map(self._hosts, self._connections) for host in some)
+        return Fleet(
+            time_s=time.time(),
+            totals=totals(hosts),
+            servers=(FleetServer(name=_EXPORTERS, took_s=time.monotonic() - began),),
+            hosts=hosts,
+        )
+
+    def _hosts(self, name: str) -> tuple[FleetHost, ...]:
+        try:
+            status, page = self._connections[name].ask("/metrics", timeout_s=self._timeout_s)
+        except HttpError as error:
+            return _without(name, str(error))
+        if status != _OK:
+            return _without(name, f"it answers HTTP {status}")
+        hosts = hosts_of(_EXPORTERS, answers_of(page.decode("utf-8", "replace"), name), self._labels)
+        return hosts or _without(name, "its page has no GPUs")
+
+
+def _without(name: str, problem: str) -> tuple[FleetHost, ...]:
+    return (FleetHost(name=name, server=_EXPORTERS, instances=(name,), problem=problem),)
+
+
+def _has_port(name: str) -> bool:
+    return name.rpartition(":")[2].isdecimal() and (name.count(":") == 1 or name.startswith("["))

@@ -1,0 +1,30 @@
+"""What the user wants to see of a fleet, and from where."""
+
+from msgspec import Struct
+
+
+class FleetRequest(Struct, frozen=True, kw_only=True):
+    """A question for a fleet. ``prometheus``: base URLs of servers; ``http_config``: a file with their credentials.
+
+    ``hosts``: exporters to read without a server. ``labels``: further labels to show. ``where``: filters of hosts
+    that must all match. ``columns``: their keys, empty for the usual ones. ``timeout_s``: per question.
+    """
+
+    prometheus: tuple[str, ...] = ()
+    http_config: str | None = None
+    hosts: tuple[str, ...] = ()
+    port: int = 9400
+    is_demo: bool = False
+    labels: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    sort: str = "host"
+    is_reversed: bool = False
+    timeout_s: float = 10.0
+    format: str = "table"
+
+
+class FleetFreeRequest(FleetRequest, frozen=True, kw_only=True):
+    """A question for hosts with free GPUs. ``count``: on one host; ``over_s``: free for so long."""
+
+    count: int = 1
+    over_s: float = 300.0

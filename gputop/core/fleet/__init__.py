@@ -1,0 +1,1 @@
+"""Many GPU hosts, as a Prometheus server or their exporters know them."""

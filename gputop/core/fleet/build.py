@@ -1,0 +1,186 @@
+"""From the answers of one server to its hosts."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import isfinite
+from typing import Final, TypeAlias
+
+from gputop.core.fleet.answer import Alert, Answers
+from gputop.core.fleet.model import FleetAlert, FleetGpu, FleetHost, use_of
+from gputop.core.fleet.plan import host_name, without_port
+from gputop.core.text.text import clean, excerpt
+
+_MIB: Final = 1024**2
+_LOST_XID: Final = 79  # the GPU has fallen off the bus
+_MOST_LABEL: Final = 120
+_MOST_NAMES: Final = 20_000
+_STALE_S: Final = 120.0
+_PER_HOST: Final = ("tensor", "power", "temperature", "age")
+_GPU_JOBS: Final = ("dcgm", "gputop", "gpu")
+_PER_GPU: Final = ("utilization", "activity", "used", "free", "xid")
+_NO_ROW: Final = (None,) * len(_PER_GPU)
+_Row: TypeAlias = "list[float | None]"  # one value for each of them
+
+
+def hosts_of(server: str, answers: Answers, labels: Sequence[str] = ()) -> tuple[FleetHost, ...]:
+    """Return the hosts that the answers describe, by name."""
+    named = _names(answers)
+    values = _Values(answers)
+    down = _down(answers)
+    hosts = []
+    for name, (instances, models, found) in named.items():
+        kept = {label: excerpt(found[label], _MOST_LABEL) for label in labels if found.get(label)}
+        hosts.append(_host(server, name, tuple(instances), tuple(models), kept, values, down))
+    hosts += [
+        FleetHost(name=name, server=server, instances=(instance,), problem="down")
+        for instance in down
+        if (name := _text(without_port(instance))) not in named and instance not in values.instances
+    ]
+    return tuple(sorted(hosts, key=lambda host: natural(host.name)))
+
+
+def alerts_of(server: str, alerts: Sequence[Alert]) -> tuple[FleetAlert, ...]:
+    """Return the alerts that fire."""
+    return tuple(
+        FleetAlert(
+            name=_text(one.name),
+            severity=_text(one.labels.get("severity", "")),
+            host=_text(host_name(one.labels)),
+            summary=excerpt(one.annotations.get("summary", "") or one.annotations.get("description", "")),
+            server=server,
+        )
+        for one in alerts
+        if one.state == "firing"
+    )
+
+
+@lru_cache(_MOST_NAMES)  # the same names come with every reading
+def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
+    """Return a sort key by which n2 comes before n10."""
+    parts: list[tuple[bool, int, str]] = []
+    digits = text = ""
+    for sign in name:
+        if sign.isascii() and sign.isdigit():
+            if text:
+                parts.append((True, 0, text))
+                text = ""
+            digits += sign
+        else:
+            if digits:
+                parts.append((False, int(digits[:18]), digits))
+                digits = ""
+            text += sign
+    parts.append((False, int(digits[:18]), digits) if digits else (True, 0, text))
+    return tuple(parts)
+
+
+class _Values:
+    """The numbers of all answers, by instance and GPU."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._by_host = {
+            key: {one.metric.instance: one.value[1] for one in answers.values.get(key, ()) if isfinite(one.value[1])}
+            for key in _PER_HOST
+        }
+        self._by_gpu = _by_gpu(answers)
+        self.instances = self._by_gpu.keys()
+
+    def of_host(self, key: str, instances: Sequence[str]) -> float | None:
+        """Return the value of a host; of several exporters on it, the one that has it."""
+        return next((value for one in instances if (value := self._by_host[key].get(one)) is not None), None)
+
+    def gpus(self, instances: Sequence[str]) -> tuple[FleetGpu, ...]:
+        """Return the GPUs of a host. If several exporters run on it, each adds what those before it lack."""
+        first, *others = (self._by_gpu.get(instance, {}) for instance in instances)
+        held = dict(first)
+        for other in others:
+            for index, row in other.items():
+                held[index] = [_either(*pair) for pair in zip(held.get(index, _NO_ROW), row, strict=True)]
+        return tuple(_gpu(index, held[index]) for index in sorted(held, key=natural))
+
+
+def _by_gpu(answers: Answers) -> dict[str, dict[str, _Row]]:
+    found: dict[str, dict[str, _Row]] = {}
+    for place, key in enumerate(_PER_GPU):
+        for one in answers.values.get(key, ()):
+            metric, value = one.metric, one.value[1]
+            if isfinite(value):
+                gpus = found.setdefault(metric.instance, {})
+                row = gpus.get(metric.gpu)
+                if row is None:
+                    row = gpus[metric.gpu] = [None] * len(_PER_GPU)
+                row[place] = value
+    return found
+
+
+def _either(first: float | None, second: float | None) -> float | None:
+    return second if first is None else first
+
+
+def _host(  # noqa: PLR0917 - what is known of a host
+    server: str,
+    name: str,
+    instances: tuple[str, ...],
+    models: tuple[str, ...],
+    labels: dict[str, str],
+    values: _Values,
+    down: set[str],
+) -> FleetHost:
+    tensor, age = values.of_host("tensor", instances), values.of_host("age", instances)
+    return FleetHost(
+        name=name,
+        server=server,
+        instances=instances,
+        models=models,
+        labels=labels,
+        gpus=values.gpus(instances),
+        tensor_percent=None if tensor is None else tensor * 100,
+        power_w=values.of_host("power", instances),
+        temperature_c=values.of_host("temperature", instances),
+        age_s=None if age is None else max(0.0, age),
+        problem="down" if down.issuperset(instances) else "old values" if age is not None and age > _STALE_S else "",
+    )
+
+
+def _gpu(index: str, row: _Row) -> FleetGpu:
+    utilization, activity, used_mib, free_mib, xid = row
+    if utilization is None and activity is not None:  # a board in MIG mode has no utilization
+        utilization = activity * 100
+    used = None if used_mib is None else int(used_mib * _MIB)
+    whole = None if used_mib is None or free_mib is None else int((used_mib + free_mib) * _MIB)
+    is_lost = xid == _LOST_XID
+    return FleetGpu(
+        index=_text(index),
+        utilization_percent=utilization,
+        memory_used_bytes=used,
+        memory_total_bytes=whole,
+        xid=int(xid or 0),
+        use="lost" if is_lost else use_of(utilization, used, whole),
+    )
+
+
+def _names(answers: Answers) -> dict[str, tuple[dict[str, None], dict[str, None], dict[str, str]]]:
+    """Return the instances, models and labels of each host."""
+    found: dict[str, tuple[dict[str, None], dict[str, None], dict[str, str]]] = {}
+    for sample in answers.names:
+        labels = sample.metric
+        instances, models, held = found.setdefault(_text(host_name(labels)), ({}, {}, {}))
+        instances[labels.get("instance", "")] = None
+        if labels.get("modelName"):
+            models[_text(labels["modelName"])] = None
+        held.update(labels)
+    return found
+
+
+def _down(answers: Answers) -> set[str]:
+    """Return the instances that a server cannot scrape, of the jobs that serve GPUs."""
+    jobs = {sample.metric.get("job", "") for sample in answers.names}
+    return {
+        sample.metric.get("instance", "")
+        for sample in answers.down
+        if (job := sample.metric.get("job", "")) in jobs or any(word in job.lower() for word in _GPU_JOBS)
+    }
+
+
+def _text(text: str) -> str:
+    return clean(text[:_MOST_LABEL])

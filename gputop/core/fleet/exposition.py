@@ -1,0 +1,93 @@
+"""Pages of exporters, read by line for the few series that describe a host: a whole parser takes ten times as long."""
+
+import re
+from collections.abc import Callable, Iterable
+from math import isfinite
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from gputop.core.fleet.answer import Answers, Place, Sample, Series
+
+_LINE: Final = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?\s*", re.ASCII)
+_LABEL: Final = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)",?\s*', re.ASCII)
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_MOST_LINES: Final = 100_000
+_NAMES: Final = "DCGM_FI_DEV_GPU_TEMP"
+
+Join: TypeAlias = Callable[[Iterable[float]], float]
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = tuple(values)
+    return sum(known) / len(known)
+
+
+class _Series(Struct, frozen=True):
+    """A series that answers a query: how the values of MIG instances make one of a GPU, and those one of the host."""
+
+    key: str
+    name: str
+    of_instances: Join
+    of_gpus: Join | None = None
+    is_of_instances: bool = False
+
+
+_SERIES: Final = (
+    _Series("utilization", "DCGM_FI_DEV_GPU_UTIL", max),
+    _Series("activity", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", max, is_of_instances=True),
+    _Series("used", "DCGM_FI_DEV_FB_USED", sum),
+    _Series("free", "DCGM_FI_DEV_FB_FREE", sum),
+    _Series("xid", "DCGM_FI_DEV_XID_ERRORS", max),
+    _Series("tensor", "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", _mean, _mean),
+    _Series("power", "DCGM_FI_DEV_POWER_USAGE", max, sum),
+    _Series("temperature", _NAMES, max, max),
+)
+_READ: Final = frozenset(series.name for series in _SERIES)
+
+
+def answers_of(page: str, instance: str) -> Answers:
+    """Return what a server would answer to the queries of `plan` if it had scraped this page alone."""
+    samples = _samples(page)
+    return Answers(
+        {series.key: _answer(series, samples.get(series.name, []), instance) for series in _SERIES},
+        [Series(labels | {"instance": instance}) for labels, _ in samples.get(_NAMES, [])],
+    )
+
+
+def _samples(page: str) -> dict[str, list[tuple[dict[str, str], float]]]:
+    """Return labels and number of the series that are read, by name. Skip other lines, and numbers that are none."""
+    found: dict[str, list[tuple[dict[str, str], float]]] = {}
+    for line in page.split("\n", _MOST_LINES)[:_MOST_LINES]:
+        name = line.partition("{")[0].partition(" ")[0]
+        match = _LINE.fullmatch(line) if name in _READ else None
+        value = _number(match[3]) if match is not None else None
+        if match is not None and value is not None:
+            labels = {label: _plain(text) for label, text in _LABEL.findall(match[2] or "")}
+            found.setdefault(name, []).append((labels, value))
+    return found
+
+
+def _answer(series: _Series, samples: list[tuple[dict[str, str], float]], instance: str) -> list[Sample]:
+    parts: dict[str, dict[str, float]] = {}
+    for labels, value in samples:
+        part = labels.get("GPU_I_ID", "")
+        if part or not series.is_of_instances:
+            held = parts.setdefault(labels.get("gpu", ""), {})
+            held[part] = max(value, held.get(part, value))
+    values = {gpu: series.of_instances(held.values()) for gpu, held in parts.items()}
+    if series.of_gpus is not None:
+        values = {"": series.of_gpus(values.values())} if values else {}
+    return [Sample(Place(instance, gpu), (0.0, value)) for gpu, value in values.items()]
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def _plain(value: str) -> str:
+    return _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else found[1], value) if "\\" in value else value

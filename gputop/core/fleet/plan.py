@@ -1,0 +1,77 @@
+"""The queries that describe a fleet, one row each: names of dcgm-exporter, and of ``gputop export`` where it runs.
+
+Each is an aggregate of its own: on 1,000 hosts a query for several names at once costs ten times as much.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+_LABEL: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
+_HOST_NAMES: Final = ("Hostname", "hostname", "nodename", "node")
+
+
+NAMES: Final = "names"
+DOWN: Final = "down"
+
+
+class Query(Struct, frozen=True):
+    """A question in PromQL. ``key``: what it asks for."""
+
+    key: str
+    text: str
+
+
+def queries(labels: Sequence[str] = (), *, over_s: int = 0) -> tuple[Query, ...]:
+    """Return the queries. ``labels``: further labels of each host; ``over_s``: take the highest values of so long."""
+    named = ", ".join(dict.fromkeys(("instance", "job", *_HOST_NAMES, "modelName", *labels)))
+    return (
+        Query(NAMES, f"count by ({named}) (DCGM_FI_DEV_GPU_TEMP)"),
+        Query("utilization", _highest("DCGM_FI_DEV_GPU_UTIL", over_s)),
+        Query("activity", _highest('DCGM_FI_PROF_GR_ENGINE_ACTIVE{GPU_I_ID!=""}', over_s)),
+        Query(
+            "used",
+            f"sum by (instance, gpu) (max by (instance, gpu, GPU_I_ID) ({_over('DCGM_FI_DEV_FB_USED', over_s)}))",
+        ),
+        Query("free", "sum by (instance, gpu) (max by (instance, gpu, GPU_I_ID) (DCGM_FI_DEV_FB_FREE))"),
+        Query("tensor", "avg by (instance) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE)"),
+        Query("power", "sum by (instance) (max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE))"),
+        Query("temperature", "max by (instance) (DCGM_FI_DEV_GPU_TEMP)"),
+        Query("xid", "max by (instance, gpu) (DCGM_FI_DEV_XID_ERRORS) != 0"),
+        Query("age", "max by (instance) (time() - timestamp(DCGM_FI_DEV_GPU_TEMP))"),
+        Query(DOWN, "up == 0"),
+    )
+
+
+def host_name(labels: dict[str, str]) -> str:
+    """Return the name of a host: a label that says it, else its address without the port."""
+    for name in _HOST_NAMES:
+        if labels.get(name):
+            return labels[name]
+    return without_port(labels.get("instance", ""))
+
+
+def without_port(address: str) -> str:
+    """Return an address without its port: n1:9400 is n1, [::1]:9400 is [::1]."""
+    head, colon, port = address.rpartition(":")
+    return head if colon and port.isdecimal() else address
+
+
+def is_label(text: str) -> bool:
+    """Say whether a text may be the name of a label in a query."""
+    return _LABEL.fullmatch(text) is not None
+
+
+def _highest(series: str, over_s: int) -> str:
+    return f"max by (instance, gpu) ({_over(series, over_s)})"
+
+
+def _summed(series: str) -> str:
+    """Return the query for the sum over the MIG instances of a GPU, of which a server may have several copies."""
+    return f"sum by (instance, gpu) (max by (instance, gpu, GPU_I_ID) ({series}))"
+
+
+def _over(series: str, over_s: int) -> str:
+    return f"max_over_time({series}[{over_s}s])" if over_s else series

@@ -1,0 +1,104 @@
+"""A simulated fleet: 128 hosts in two clusters, for a first look without a server."""
+
+import time
+from math import pi, sin
+from random import Random
+from typing import Final
+
+from gputop.core.fleet.model import Fleet, FleetAlert, FleetGpu, FleetHost, FleetServer, totals, use_of
+
+_SERVER: Final = "demo"
+_GIB: Final = 1024**3
+_KINDS: Final = (
+    # cluster, first number, hosts, GPUs of each, model, memory, watts of an idle GPU, watts at full load
+    ("alpha", 1, 64, 8, "NVIDIA H100 80GB HBM3", 80, 70.0, 690.0),
+    ("alpha", 65, 32, 8, "NVIDIA A100-SXM4-80GB", 80, 55.0, 395.0),
+    ("beta", 1, 32, 4, "NVIDIA L40S", 45, 35.0, 340.0),
+)
+_JOBS: Final = (
+    ("llama-70b", "ann", 24, 94.0), ("diffusion-xl", "bob", 12, 88.0), ("moe-8x22b", "chloe", 16, 71.0),
+    ("protein-fold", "dmitri", 9, 97.0), ("vllm-serve", "ops", 8, 38.0), ("notebook", "emma", 11, 0.0),
+    ("whisper-ft", "farid", 6, 55.0), ("hung-sweep", "gita", 2, 100.0),
+)  # fmt: skip
+
+
+class SimulatedFleet:
+    """Reads a fleet that does not exist. The same moment gives the same values."""
+
+    def read(self) -> Fleet:
+        """Return all hosts."""
+        now = time.time()
+        hosts = tuple(_hosts(now))
+        alert = FleetAlert(
+            name="GpuLost", severity="critical", host="alpha-051", summary="GPU 5 fell off the bus", server=_SERVER
+        )
+        return Fleet(
+            time_s=now,
+            totals=totals(hosts),
+            servers=(FleetServer(name=_SERVER, took_s=0.0),),
+            hosts=hosts,
+            alerts=(alert,),
+            simulated=True,
+        )
+
+
+def _hosts(now: float) -> list[FleetHost]:
+    work = _work()
+    hosts = []
+    for cluster, first, count, gpus, model, memory_gib, idle_w, full_w in _KINDS:
+        for number in range(first, first + count):
+            name = f"{cluster}-{number:03d}"
+            random = Random(name)  # noqa: S311 - a demo
+            job = work.get(name)
+            held = tuple(_gpu(index, job, memory_gib * _GIB, now, random) for index in range(gpus))
+            load = sum(gpu.utilization_percent or 0.0 for gpu in held) / gpus
+            hosts.append(
+                FleetHost(
+                    name=name,
+                    server=_SERVER,
+                    instances=(f"{name}:9400",),
+                    models=(model,),
+                    labels={"cluster": cluster},
+                    gpus=_lost(held) if name == "alpha-051" else held,
+                    tensor_percent=load * 0.45,
+                    power_w=gpus * (idle_w + (full_w - idle_w) * load / 100),
+                    temperature_c=round(31 + random.random() * 6 + load * 0.38),
+                    jobs=(job[0],) if job else (),
+                    users=(job[1],) if job else (),
+                    findings=("hung",) if job and job[0] == "hung-sweep" else (),
+                    age_s=round(now % 15, 1),
+                )
+            )
+    hosts[76] = FleetHost(name="alpha-077", server=_SERVER, instances=("alpha-077:9400",), problem="down")
+    return hosts
+
+
+def _work() -> dict[str, tuple[str, str, int, float]]:
+    """Return the job of each host that has one."""
+    names = [f"{kind[0]}-{kind[1] + place:03d}" for kind in _KINDS for place in range(kind[2])]
+    Random(7).shuffle(names)  # noqa: S311
+    held: dict[str, tuple[str, str, int, float]] = {}
+    for job in _JOBS:
+        for _ in range(job[2]):
+            held[names.pop()] = job
+    return held
+
+
+def _gpu(index: int, job: tuple[str, str, int, float] | None, memory: int, now: float, random: Random) -> FleetGpu:
+    phase, spread = random.random() * 2 * pi, random.random()
+    load = 0.0 if job is None else job[3]
+    if 0 < load < 100:
+        load = min(100.0, max(0.0, load + 6 * sin(now / 20 + phase) + 4 * (spread - 0.5)))
+    used = int(memory * (0.006 if job is None else 0.55 + 0.4 * spread))
+    return FleetGpu(
+        index=str(index),
+        utilization_percent=round(load),
+        memory_used_bytes=used,
+        memory_total_bytes=memory,
+        xid=0,
+        use=use_of(load, used, memory),
+    )
+
+
+def _lost(gpus: tuple[FleetGpu, ...]) -> tuple[FleetGpu, ...]:
+    return (*gpus[:5], FleetGpu(index="5", xid=79, use="lost"), *gpus[6:])
