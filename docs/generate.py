@@ -17,6 +17,7 @@ from gputop.core.detection.detector import Dial, Kind
 from gputop.core.detection.judge import DIALS
 from gputop.core.detectors.registry import detectors
 from gputop.core.model.units import bytes_text, duration_text
+from gputop.core.fleet.columns import HOST_COLUMNS
 from gputop.core.processes.columns import COLUMNS
 from gputop.core.settings.receivers import FIELDS, ReceiverKind
 from gputop.core.settings.settings import SETTINGS
@@ -28,7 +29,7 @@ from gputop.ui.input.replay_actions import EVERY
 _DOCS: Final = Path(__file__).parent
 PAGES: Final = (
     _DOCS.parent / "README.md", _DOCS / "findings.md", _DOCS / "configuration.md", _DOCS / "getting-started.md",
-    _DOCS / "performance.md", _DOCS / "alerts.md",
+    _DOCS / "performance.md", _DOCS / "alerts.md", _DOCS / "fleet.md",
 )  # fmt: skip
 
 
@@ -107,6 +108,13 @@ def _receivers() -> Iterator[tuple[str, ...]]:
 
 
 # --- detectors ---------------------------------------------------------------------------------------------------
+def _host_columns() -> Iterator[tuple[str, ...]]:
+    yield "name", "column", "shows"
+    for column in HOST_COLUMNS:
+        names = ", ".join(f"`{name}`" for name in (column.key, *column.words))
+        yield names, f"`{column.title}`", column.help
+
+
 def _detectors() -> str:
     return "\n".join([table(_dials("[detectors]", DIALS)), *(_detector(kind) for kind, _ in detectors())])
 
@@ -151,6 +159,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "settings": lambda: table(_settings()),
     "variables": lambda: table(_variables()),
     "columns": lambda: table(_columns()),
+    "host-columns": lambda: table(_host_columns()),
     "detectors": _detectors,
     "receivers": lambda: table(_receivers()),
     "budgets": lambda: generate_performance.budgets(generate_performance.kept()),

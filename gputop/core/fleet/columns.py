@@ -71,6 +71,7 @@ HOST_COLUMNS: Final = (
     _number("busy", "busy", "busy"),
     _number("idle", "idle", "idle (their memory is held)"),
     _number("free", "free", "free"),
+    _number("lost", "lost", "lost"),
     HostColumn(
         key="util", title="UTIL", unit=Unit.PERCENT, words=("utilization", "sm"), help="mean utilization of its GPUs",
         text=lambda host: percent_text(host.utilization_percent), sort=lambda host: host.utilization_percent,

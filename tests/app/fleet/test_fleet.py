@@ -1,0 +1,98 @@
+"""gputop fleet: against a real Prometheus, exporters without one, and a simulated fleet."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_server import PROMETHEUS, exporters, prometheus, refusing_port
+
+_PATIENCE_S = 60
+
+
+def _gputop(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "gputop", "fleet", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def _json(*arguments: str) -> dict[str, Any]:
+    done = _gputop(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.skipif(PROMETHEUS is None, reason="there is no prometheus on this machine (Debian: prometheus)")
+def test_a_real_prometheus_gives_hosts_gpus_labels_and_free_ones(tmp_path: Path) -> None:
+    names = [f"host{number:04d}" for number in range(1, 13)]
+    with exporters() as port, prometheus(tmp_path, names, port) as url:
+        fleet = _json("--prometheus", url, "--label", "rack")
+        assert [host["name"] for host in fleet["hosts"]] == names
+        assert fleet["totals"] | {"gpus": 96, "busy": 48, "idle": 16, "free": 32, "unknown": 0} == fleet["totals"]
+        assert fleet["servers"][0]["problems"] == []
+        assert fleet["alerts"] == []
+        host = fleet["hosts"][0]
+        assert (host["labels"], host["models"]) == ({"rack": "r7"}, ["NVIDIA H100 80GB HBM3"])
+        assert host["tensor_percent"] == pytest.approx(sum(gpu["utilization_percent"] for gpu in host["gpus"]) / 8)
+        assert host["age_s"] < _PATIENCE_S
+
+        free = _json("free", "-n", "8", "--where", "model:h100", "--prometheus", url)
+        assert [host["host"] for host in free["hosts"]] == ["host0003", "host0006", "host0009", "host0012"]
+        assert _gputop("free", "-n", "9", "--prometheus", url).returncode == 1
+
+        table = _gputop("--prometheus", url, "--where", "idle>=8", "--sort", "power").stdout
+        assert "oooooooo" in table
+        assert "host0005" in table
+        assert "host0001" not in table
+
+
+def test_exporters_are_read_without_a_server_and_those_that_fail_say_why() -> None:
+    with exporters() as port, refusing_port() as silent:
+        fleet = _json("--hosts", f"127.0.0.1:{port},127.0.0.1:{silent}")
+    assert [(host["name"], len(host["gpus"]), host["problem"]) for host in fleet["hosts"]] == [
+        ("127.0.0.1:" + str(silent), 0, "nothing listens there"),
+        ("host0000", 8, ""),
+    ]
+
+
+def test_a_simulated_fleet_needs_no_server_and_says_that_it_is_simulated() -> None:
+    fleet = _json("--demo")
+    assert fleet["simulated"]
+    assert fleet["totals"]["hosts"] == len(fleet["hosts"]) == 128
+    assert "SIMULATED" in _gputop("--demo").stdout
+    rows = _gputop("--demo", "--format", "csv", "--where", "lost=1").stdout.splitlines()
+    assert rows[0].startswith("host,server,label,model,gpus,busy,idle,free")
+    assert [row.split(",")[0] for row in rows[1:]] == ["alpha-051"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "--prometheus URL"),
+        (("--prometheus", "http://p", "--hosts", "n1"), "either"),
+        (("--prometheus", "http://ann:topsecret@p"), "must not contain a password"),
+        (("--hosts", "n[1-"), "brackets"),
+        (("--demo", "--where", "fre>1"), "Did you mean free?"),
+        (("--demo", "--sort", "pwer"), "Did you mean power?"),
+        (("--demo", "--label", "a)b"), "not the name of a label"),
+    ],
+)
+def test_bad_input_ends_with_2_and_says_what_to_do(arguments: tuple[str, ...], words: str) -> None:
+    done = _gputop(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert "topsecret" not in done.stderr
+
+
+def test_a_server_that_does_not_answer_ends_with_3() -> None:
+    with refusing_port() as port:
+        done = _gputop("--prometheus", f"http://127.0.0.1:{port}", "--json")
+    assert done.returncode == 3
+    assert "nothing listens there" in done.stderr

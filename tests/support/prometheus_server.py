@@ -1,0 +1,106 @@
+"""A real Prometheus on loopback that scrapes the given targets."""
+
+import asyncio
+import json
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any, Final
+
+import fleet_exporters
+
+PROMETHEUS: Final = shutil.which("prometheus")
+PATIENCE_S: Final = 60.0
+_ATTEMPTS: Final = 3
+_CONFIG: Final = """\
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+  - job_name: dcgm
+    file_sd_configs: [{{files: [targets.json]}}]
+    relabel_configs:
+      - {{source_labels: [__address__], target_label: __param_target}}
+      - {{source_labels: [__address__], target_label: instance, replacement: "$1:9400"}}
+      - {{target_label: __address__, replacement: "127.0.0.1:{port}"}}
+"""
+
+
+@contextmanager
+def refusing_port() -> Iterator[int]:
+    """Yield a port of loopback that refuses connections, and that nobody else can take."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
+
+
+@contextmanager
+def exporters() -> Iterator[int]:
+    """Serve the pages of many hosts; yield the port."""
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(fleet_exporters.serve())
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(PATIENCE_S)
+        server.close()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+
+@contextmanager
+def prometheus(folder: Path, targets: Sequence[str], exporter_port: int) -> Iterator[str]:
+    """Run a server that scrapes these hosts from the exporters; yield its URL once it has all of them."""
+    (folder / "targets.json").write_text(json.dumps([{"targets": list(targets), "labels": {"rack": "r7"}}]))
+    (folder / "prometheus.yml").write_text(_CONFIG.format(port=exporter_port))
+    child, url = _started(folder)
+    try:
+        until(lambda: len(_result(url, "count by (instance) (DCGM_FI_DEV_GPU_TEMP)")) == len(targets))
+        yield url
+    finally:
+        child.kill()
+        child.wait(PATIENCE_S)
+
+
+def _started(folder: Path) -> tuple["subprocess.Popen[bytes]", str]:
+    """Start a server on a free port; on another one if somebody was faster."""
+    for _ in range(_ATTEMPTS):
+        with refusing_port() as port:
+            url = f"http://127.0.0.1:{port}"
+        child = subprocess.Popen(
+            [
+                str(PROMETHEUS), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                f"--web.listen-address=127.0.0.1:{port}", "--log.level=error",
+            ],
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        until(lambda child=child, url=url: child.poll() is not None or bool(_result(url, "vector(1)")))  # type: ignore[misc]
+        if child.poll() is None:
+            return child, url
+    raise AssertionError("prometheus does not start")
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; fails after a long time."""
+    ends_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < ends_s, "it did not come about"
+        time.sleep(0.05)
+
+
+def _result(url: str, query: str) -> list[Any]:
+    try:
+        asked = f"{url}/api/v1/query?query={query.replace(' ', '%20')}"
+        with urllib.request.urlopen(asked, timeout=5) as answer:  # noqa: S310 - our own server
+            return list(json.load(answer)["data"]["result"])
+    except OSError:
+        return []
