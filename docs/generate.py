@@ -16,8 +16,8 @@ from generate_doctor import table
 from gputop.core.detection.detector import Dial, Kind
 from gputop.core.detection.judge import DIALS
 from gputop.core.detectors.registry import detectors
-from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.fleet.columns import HOST_COLUMNS
+from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.columns import COLUMNS
 from gputop.core.settings.receivers import FIELDS, ReceiverKind
 from gputop.core.settings.settings import SETTINGS

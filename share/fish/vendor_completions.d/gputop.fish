@@ -64,8 +64,8 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --escalate --exec --expect --file --for --format --gpu --hosts --http-config --interval --json --junit --label --level --max-power --max-temp --max-util --mem --min-busbw --min-free --output --over --patience --pid --port --prometheus --python --seed --sort --source --theme --time --timeout --user --wait --where -c -f -i -n -o -u
+set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --http-config --interval --json --junit --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --prometheus --python --seed --series --sort --source --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -83,9 +83,9 @@ complete -c gputop -n _shtab_gputop_using -l only-compute -d 'omit graphics proc
 complete -c gputop -n _shtab_gputop_using -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
 complete -c gputop -n _shtab_gputop_using -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
 complete -c gputop -n _shtab_gputop_using -l read-only -d 'change nothing: no signals, no priorities, no MIG layouts'
-complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a snapshot -d 'Print the current state once, as a table, JSON or CSV.'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a snapshot -d 'Print the current state once, as a table, JSON, CSV or series of Prometheus.'
 complete -c gputop -n '_shtab_gputop_using snapshot' -s h -l help -d 'show this help message and exit'
-complete -c gputop -n '_shtab_gputop_using snapshot' -l format -xka "table json csv csv-processes" -d 'table (default), json, csv (one row per GPU), csv-processes (one row per process)'
+complete -c gputop -n '_shtab_gputop_using snapshot' -l format -xka "table json csv csv-processes prometheus" -d 'table (default), json, csv (one row per GPU), csv-processes (one row per process), prometheus (the series of gputop export)'
 complete -c gputop -n '_shtab_gputop_using snapshot' -l json -d 'short for --format json'
 complete -c gputop -n '_shtab_gputop_using snapshot' -l wait -x -d 'time between the two readings for rates such as bytes per second (default 1); 0 leaves rates out'
 complete -c gputop -n '_shtab_gputop_using snapshot' -l host-details -d 'add to the JSON: network and disk rates, sensors, logged-in users and CPU frequency of the host'
@@ -188,6 +188,7 @@ complete -c gputop -n '_shtab_gputop_using watch' -l for -x -d 'how long to watc
 complete -c gputop -n '_shtab_gputop_using watch' -l format -xka "table json" -d 'table (default) or json'
 complete -c gputop -n '_shtab_gputop_using watch' -l json -d 'short for --format json'
 complete -c gputop -n '_shtab_gputop_using watch' -l observations -d 'also print observations, which need no action'
+complete -c gputop -n '_shtab_gputop_using watch' -l notify -x -d 'also send the problems to this receiver, or to all of the configuration file. See: gputop notify --help'
 complete -c gputop -n '_shtab_gputop_using watch' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
 complete -c gputop -n '_shtab_gputop_using watch' -l interval -x -d 'time between readings (default 1)'
 complete -c gputop -n '_shtab_gputop_using watch' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
@@ -195,6 +196,31 @@ complete -c gputop -n '_shtab_gputop_using watch' -s u -l user -xka "(__fish_com
 complete -c gputop -n '_shtab_gputop_using watch' -l only-compute -d 'omit graphics processes'
 complete -c gputop -n '_shtab_gputop_using watch' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
 complete -c gputop -n '_shtab_gputop_using watch' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a export -d 'Serve the GPUs of this host to Prometheus at /metrics: with the names of dcgm-exporter, so that its dashboards work unchanged, and with gputop'"'"'s own for jobs, users and findings. docs/prometheus.md describes each series.'
+complete -c gputop -n '_shtab_gputop_using export' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using export' -l listen -x -d 'where to serve (default 127.0.0.1:9400: only this host); :9400 for all addresses'
+complete -c gputop -n '_shtab_gputop_using export' -l web-config -xka "(__fish_complete_path (commandline -ct))" -d 'TLS, client certificates and passwords, in the format of Prometheus'"'"' exporter toolkit'
+complete -c gputop -n '_shtab_gputop_using export' -l notify -x -d 'also send the problems to this receiver, or to all of the configuration file. See: gputop notify --help'
+complete -c gputop -n '_shtab_gputop_using export' -l series -x -d 'dcgm: the default set of dcgm-exporter; dcgm-more: its optional ones; gputop: gputop'"'"'s own (default dcgm,gputop)'
+complete -c gputop -n '_shtab_gputop_using export' -l devices -xka "f g i g+i" -d 'series of dcgm for f: MIG instances, or GPUs without any (default); g: GPUs; i: instances; g+i: both'
+complete -c gputop -n '_shtab_gputop_using export' -l hostname-label -xka "both Hostname hostname none" -d 'label with the name of the host in series of dcgm: Hostname (dcgm-exporter up to 4.8.2), hostname, both (default) or none'
+complete -c gputop -n '_shtab_gputop_using export' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
+complete -c gputop -n '_shtab_gputop_using export' -l interval -x -d 'time between readings (default 1)'
+complete -c gputop -n '_shtab_gputop_using export' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using export' -s u -l user -xka "(__fish_complete_users)" -d 'only processes of these users: -u ann,bob'
+complete -c gputop -n '_shtab_gputop_using export' -l only-compute -d 'omit graphics processes'
+complete -c gputop -n '_shtab_gputop_using export' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
+complete -c gputop -n '_shtab_gputop_using export' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a notify -d 'Send findings to receivers until you press Ctrl-C: when a suspect or an alarm begins, and when it is over. Without a name, to all receivers of the configuration file. See docs/alerts.md.'
+complete -c gputop -n '_shtab_gputop_using notify' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using notify' -l test -d 'send one test message to each receiver, then end'
+complete -c gputop -n '_shtab_gputop_using notify' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
+complete -c gputop -n '_shtab_gputop_using notify' -l interval -x -d 'time between readings (default 1)'
+complete -c gputop -n '_shtab_gputop_using notify' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using notify' -s u -l user -xka "(__fish_complete_users)" -d 'only processes of these users: -u ann,bob'
+complete -c gputop -n '_shtab_gputop_using notify' -l only-compute -d 'omit graphics processes'
+complete -c gputop -n '_shtab_gputop_using notify' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
+complete -c gputop -n '_shtab_gputop_using notify' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a record -d 'Record samples to a file for later.'
 complete -c gputop -n '_shtab_gputop_using record' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using record' -l for -x -d 'duration, such as 90s, 10m, 1h30m (default: until Ctrl-C)'
