@@ -22,6 +22,7 @@ from gputop.core.processes.columns import COLUMNS
 from gputop.core.settings.receivers import FIELDS, ReceiverKind
 from gputop.core.settings.settings import SETTINGS
 from gputop.core.settings.toml import value_text
+from gputop.report.rules import DCGM, GPUTOP, rules_for
 from gputop.simulator import BOXES
 from gputop.ui.input.keymap import keys_text
 from gputop.ui.input.replay_actions import EVERY
@@ -107,6 +108,13 @@ def _receivers() -> Iterator[tuple[str, ...]]:
         yield f"`{field.key}`", "all" if len(field.kinds) == len(ReceiverKind) else kinds, field.help
 
 
+# --- rules -------------------------------------------------------------------------------------------------------
+def _rules() -> Iterator[tuple[str, ...]]:
+    yield "alert", "severity", "after", "what to do"
+    for rule in (*rules_for(GPUTOP), *rules_for(DCGM)):
+        yield f"`{rule.name}`", rule.severity, rule.wait or "at once", f"{rule.description} [runbook]({rule.page})"
+
+
 # --- detectors ---------------------------------------------------------------------------------------------------
 def _host_columns() -> Iterator[tuple[str, ...]]:
     yield "name", "column", "shows"
@@ -161,6 +169,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "columns": lambda: table(_columns()),
     "host-columns": lambda: table(_host_columns()),
     "detectors": _detectors,
+    "rules": lambda: table(_rules()),
     "receivers": lambda: table(_receivers()),
     "budgets": lambda: generate_performance.budgets(generate_performance.kept()),
     "measurements": lambda: generate_performance.measurements(generate_performance.kept()),

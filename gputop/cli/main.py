@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "watch": "watch for some time, then print the problems found",
     "export": "serve the GPUs, jobs and findings to Prometheus, with the names of dcgm-exporter and its own",
     "notify": "send problems to Alertmanager, a webhook, Slack, mail or others",
+    "rules": "print alerting rules for Prometheus, for the series of gputop or of dcgm-exporter",
     "record": "record samples to a file for later",
     "replay": "show a recording on the screen, as if it were live",
     "analyse": "print the problems in a recording",

@@ -64,7 +64,7 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
 set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --http-config --interval --json --junit --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --prometheus --python --seed --series --sort --source --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
@@ -221,6 +221,9 @@ complete -c gputop -n '_shtab_gputop_using notify' -s u -l user -xka "(__fish_co
 complete -c gputop -n '_shtab_gputop_using notify' -l only-compute -d 'omit graphics processes'
 complete -c gputop -n '_shtab_gputop_using notify' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
 complete -c gputop -n '_shtab_gputop_using notify' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a rules -d 'Print alerting rules for Prometheus, as a file for its rule_files. Their runbooks are links into gputop'"'"'s documents: set runbooks in the configuration file to the URL of these. See docs/alerts.md.'
+complete -c gputop -n '_shtab_gputop_using rules' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using rules' -l for -xka "gputop dcgm" -d 'gputop: for the series of gputop export (default); dcgm: for a plain dcgm-exporter'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a record -d 'Record samples to a file for later.'
 complete -c gputop -n '_shtab_gputop_using record' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using record' -l for -x -d 'duration, such as 90s, 10m, 1h30m (default: until Ctrl-C)'
