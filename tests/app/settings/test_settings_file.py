@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from other_users import directory_of_other, link_of_other, needs_root
 
 from gputop.app.settings import settings_file
 from gputop.app.settings.toml_edit import edited
@@ -143,6 +144,24 @@ def test_mode_and_link_are_kept_and_nothing_is_left_beside(file: Path, tmp_path:
     assert target.read_text() == 'theme = "light"\n'
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dotfiles.toml", "gputop"]
+
+
+@needs_root
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_settings_that_root_saves_go_through_the_link_of_another_user(tmp_path: Path, is_folder: bool) -> None:  # noqa: FBT001
+    """F12 with a kept HOME put a key above the first table of a daemon's file."""
+    daemon = tmp_path / "etc" / "config.toml"
+    daemon.parent.mkdir()
+    daemon.write_text("[daemon]\nport = 1\n")
+    home = directory_of_other(tmp_path / "home")
+    if is_folder:
+        link_of_other(home / "gputop", daemon.parent)
+    else:
+        link_of_other(directory_of_other(home / "gputop") / "config.toml", daemon)
+
+    assert settings_file.save({"sort": "cpu"}, str(home / "gputop" / "config.toml")) is not None
+    assert daemon.read_text() == "[daemon]\nport = 1\n"
+    assert sorted(path.name for path in daemon.parent.iterdir()) == ["config.toml"]
 
 
 texts = st.text(max_size=6)
