@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -122,6 +123,45 @@ def test_a_signal_ends_it_with_success() -> None:
         assert running.child.wait(PATIENCE_S) == 0
 
 
+def test_a_textfile_is_whole_at_any_time_and_gone_at_the_end(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "gputop", "export", "--demo", "--textfile", str(tmp_path), "--processes", "3"],
+        stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        path = tmp_path / "gputop.prom"
+        end = time.monotonic() + PATIENCE_S
+        while not path.exists():
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        text = path.read_text()
+        others = [name for name in os.listdir(tmp_path) if name.endswith(".prom")]
+    finally:
+        child.terminate()
+        child.wait(PATIENCE_S)
+
+    assert text.endswith("\n")
+    assert READY in text
+    assert len({s.labels["pid"] for s in read(text) if s.name == "gputop_process_start_time_seconds"}) == 3
+    assert others == ["gputop.prom"]
+    assert not path.exists()
+
+
+def test_the_unit_runs_the_same_command_and_systemd_understands_it(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "gputop", "export", "--service", "--listen", ":9400", "--web-config", "/etc/a b%.yml"],
+        capture_output=True, check=True, text=True, timeout=60,
+    )  # fmt: skip
+    (start,) = (line for line in done.stdout.splitlines() if line.startswith("ExecStart="))
+
+    assert start.endswith('-m gputop export --listen :9400 --web-config "/etc/a b%%.yml"')
+    if shutil.which("systemd-analyze"):
+        path = tmp_path / "gputop-export.service"
+        path.write_text(done.stdout.replace("Documentation=man:gputop(1)\n", ""))
+        checked = subprocess.run(["systemd-analyze", "verify", str(path)], capture_output=True, check=False, text=True)
+        assert [line for line in checked.stderr.splitlines() if "gputop-export" in line] == []
+
+
 # --- bad configuration: one line, exit status 2 -------------------------------------------------------------------
 def refused(*arguments: str) -> str:
     done = subprocess.run(
@@ -167,6 +207,14 @@ def test_a_bad_web_configuration_ends_with_one_line(tmp_path: Path, content: str
     assert said in text
     assert "web.yml" in text
     assert "secret" not in text
+
+
+def test_a_textfile_needs_a_directory(tmp_path: Path) -> None:
+    assert "it is not a directory" in refused("--textfile", str(tmp_path / "absent"))
+
+
+def test_an_unknown_group_of_series_ends_with_one_line() -> None:
+    assert "'nonsense' is not one of dcgm, dcgm-more, gputop" in refused("--series", "dcgm,nonsense")
 
 
 def test_an_absent_web_configuration_ends_with_one_line(tmp_path: Path) -> None:

@@ -1,28 +1,36 @@
 """Export: the series of this host for Prometheus, until a signal ends it."""
 
+import sys
 import time
+from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.app.alerting.takers import takers_of
 from gputop.app.backend.backend import BackendRequest
-from gputop.app.exporting.listening import USUAL, is_local, opened, url
+from gputop.app.exporting.listening import USUAL
 from gputop.app.exporting.publication import Publication
-from gputop.app.exporting.site import answer
-from gputop.app.exporting.web_config import Access, access_of
+from gputop.app.exporting.state import StateFile, load, state_path
+from gputop.app.exporting.textfile import TextFile
+from gputop.app.exporting.web import Web
 from gputop.app.interrupts import StopRequest
 from gputop.app.monitoring.frames import frames, open_source
 from gputop.app.terminal import warn
+from gputop.core.model.sample import Frame
+from gputop.core.usage.ledger import Ledger
+from gputop.core.usage.past import Past
 from gputop.lazy_imports import collect_seldom
 from gputop.report.prometheus.scene import Shape
-from gputop.wire.http_server import Answer, HttpServer, Request, Response
+from gputop.report.prometheus.series import Group
 from gputop.wire.server import Rhythm
 
 
 class ExportRequest(Struct, frozen=True, kw_only=True):
     """An export. ``listen``: ADDRESS:PORT. ``web_config``: the path of a file of the exporter toolkit.
 
-    ``receivers``: of the findings, by name or as KIND:WHERE.
+    ``receivers``: of the findings, by name or as KIND:WHERE. ``processes``: how many have series of their own; None:
+    none. ``textfile``: a folder for node_exporter, instead of a server. ``is_unit``: print the systemd unit instead.
     """
 
     backend: BackendRequest
@@ -30,40 +38,52 @@ class ExportRequest(Struct, frozen=True, kw_only=True):
     listen: str = USUAL
     web_config: str | None = None
     receivers: tuple[str, ...] = ()
+    processes: int | None = None
+    textfile: str | None = None
+    is_unit: bool = False
 
 
 def export(request: ExportRequest) -> None:
     """Serve the series until a signal ends it. Raises UseCaseError."""
-    access = access_of(request.web_config)
+    if request.is_unit:
+        from gputop.app.exporting.unit import unit
+
+        sys.stdout.write(unit(sys.argv[1:], request.textfile))
+        return
     take, end_taking = takers_of(request.receivers)
-    listener = opened(request.listen)
+    outlet = TextFile(request.textfile) if request.textfile else Web(request.listen, request.web_config)
     source = open_source(request.backend, is_once=False)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
     step = frames(source, request.backend, notify=warn)
-    publication = Publication(request.shape)
-    server = HttpServer(listener, _answering(publication, access), access.tls)
+    publication, state = _publication(request)
     collect_seldom()
-    server.start()
-    warn(_greeting(url(listener, "https" if access.tls else "http"), is_open=not is_local(listener) and access.is_open))
-    while not stop.is_wanted:
-        began = time.monotonic()
-        frame = step()
-        publication.publish(frame, time.monotonic() - began)
-        take(frame)
-        if not stop.is_wanted:
-            rhythm.wait()
-    server.close()
-    end_taking()
+    outlet.follow(publication, time.monotonic())
+    warn(outlet.greeting)
+    try:
+        while not stop.is_wanted:
+            take(_published(step, publication))
+            outlet.follow(publication, time.monotonic())
+            state.follow(time.monotonic())
+            if not stop.is_wanted:
+                rhythm.wait()
+    finally:
+        outlet.close()
+        state.close()
+        end_taking()
 
 
-def _answering(publication: Publication, access: Access) -> Answer:
-    async def respond(request: Request) -> Response:
-        return await access.refusal(request) or access.with_headers(answer(request, publication))
+def _publication(request: ExportRequest) -> tuple[Publication, StateFile]:
+    """Return what is published, and what keeps its totals: those of simulated machines and plugins are not kept."""
+    path = state_path() if request.backend.demo is None and request.backend.source is None else None
+    ledger = Ledger(load(path) if path else (), processes=request.processes or 0)
+    groups = (*request.shape.groups, *((Group.PROCESSES,) if request.processes else ()))
+    publication = Publication(replace(request.shape, groups=groups), Past(ledger))
+    return publication, StateFile(path, publication.kept)
 
-    return respond
 
-
-def _greeting(where: str, *, is_open: bool) -> str:
-    warning = ". Anyone on the network can read the names of users and jobs there: see --web-config" if is_open else ""
-    return f"exporting to {where}; press Ctrl-C to stop{warning}"
+def _published(step: Callable[[], Frame], publication: Publication) -> Frame:
+    began = time.monotonic()
+    frame = step()
+    publication.publish(frame, time.monotonic() - began)
+    return frame

@@ -10,23 +10,24 @@ from typing import Final
 
 from gputop import __version__
 from gputop.core.model.sample import Frame
-from gputop.core.usage.events import EventCounts
+from gputop.core.usage.ledger import Kept
+from gputop.core.usage.past import Past
 from gputop.report.prometheus.exporter import Exporter
-from gputop.report.prometheus.scene import Shape, scene_of
+from gputop.report.prometheus.scene import Shape
 from gputop.report.prometheus.series import Group
-from gputop.report.prometheus.table import exposition
+from gputop.report.prometheus.table import exposition, of_frame
 
 _STALE_S: Final = 60.0  # readings that are older than this are no longer served
 
 
 class Publication:
-    """The last frame as series. ``clock``: monotonic seconds."""
+    """The last frame as series. ``past``: of the frames before; ``clock``: monotonic seconds."""
 
-    def __init__(self, shape: Shape, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, shape: Shape, past: Past, clock: Callable[[], float] = time.monotonic) -> None:
         self._shape = shape
         self._clock = clock
         self._gate = Lock()
-        self._events = EventCounts()
+        self._past = past
         self._frame: Frame | None = None
         self._taken_s = clock()
         self._count = 0
@@ -36,10 +37,16 @@ class Publication:
     def publish(self, frame: Frame, duration_s: float) -> None:
         """Publish a frame, which took ``duration_s`` to make."""
         with self._gate:
-            self._events.take(frame)
-            self._frame, self._taken_s, self._duration_s = frame, self._clock(), duration_s
+            self._taken_s = self._clock()
+            self._past.take(frame, self._taken_s)
+            self._frame, self._duration_s = frame, duration_s
             self._count += 1
             self._text = ""
+
+    def kept(self) -> tuple[Kept, ...]:
+        """Return the totals that survive a restart."""
+        with self._gate:
+            return self._past.ledger.kept()
 
     @property
     def age_s(self) -> float | None:
@@ -57,11 +64,11 @@ class Publication:
         with self._gate:
             frame = self._frame
             if frame is not None and self.is_fresh and not self._text:
-                self._text = exposition(scene_of(frame, self._shape, self._events.of), self._shape.groups)
+                self._text = of_frame(frame, self._shape, self._past)
             return (self._text if self.is_fresh else "") + self._about_itself(frame)
 
     def _about_itself(self, frame: Frame | None) -> str:
         if Group.GPUTOP not in self._shape.groups:
             return ""
-        own = Exporter("", __version__, frame, self.age_s, self._count, self._duration_s)
+        own = Exporter("", __version__, frame, self._past.usage, self.age_s, self._count, self._duration_s)
         return exposition({Exporter: [own]}, (Group.GPUTOP,))

@@ -41,11 +41,11 @@ def _text(frame: Frame, form: str) -> str:
 
         return csv(frame, "processes" if form == "csv-processes" else "gpus")
     if form == "prometheus":
-        from gputop.report.prometheus.scene import Shape, scene_of
-        from gputop.report.prometheus.table import exposition
+        from gputop.core.usage.past import past_of
+        from gputop.report.prometheus.scene import Shape
+        from gputop.report.prometheus.table import of_frame
 
-        shape = Shape()
-        return exposition(scene_of(frame, shape), shape.groups)
+        return of_frame(frame, Shape(), past_of(frame))
     from gputop.report.grid import look
     from gputop.report.table import table
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from gputop.app.errors import OK
 from gputop.app.exporting.export import ExportRequest, export
-from gputop.cli.args.options import add_common, add_ending, words
+from gputop.cli.args.options import add_common, add_ending, whole, words
 from gputop.cli.args.requests import request_of
 from gputop.core.text.text import excerpt
 
@@ -31,6 +31,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--notify", dest="receivers", action="append", metavar="RECEIVER",
         help="also send the problems to this receiver, or to all of the configuration file. See: gputop notify --help",
     )  # fmt: skip
+    parser.add_argument(
+        "--textfile", metavar="DIR",
+        help="serve nothing; write DIR/gputop.prom for the textfile collector of node_exporter, every 10 s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--service", dest="is_unit", action="store_true",
+        help="print a systemd unit that runs gputop export with the other options",
+    )  # fmt: skip
     shape = parser.add_argument_group("series")
     shape.add_argument(
         "--series", dest="groups", type=_groups, metavar="GROUPS",
@@ -46,10 +54,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="label with the name of the host in series of dcgm: Hostname (dcgm-exporter up to 4.8.2), hostname,"
         " both (default) or none",
     )  # fmt: skip
+    shape.add_argument(
+        "--processes", type=whole(1), metavar="MOST",
+        help="also series of each process: of those with most GPU memory, at most so many (default: none)",
+    )  # fmt: skip
     add_common(parser)
     add_ending(
         parser,
         "gputop export --listen :9400 --web-config /etc/gputop/web.yml",
+        "gputop export --service --listen :9400 | sudo tee /etc/systemd/system/gputop-export.service",
         "gputop export --series dcgm,dcgm-more,gputop",
         status="0 ended by a signal, 2 bad input, 3 no driver",
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gputop.core.model.sample import Frame
+from gputop.core.usage.ledger import Usage
 from gputop.report.prometheus.labels import Number
 from gputop.report.prometheus.series import Entity, Labelled, Series
 
@@ -13,6 +14,7 @@ class Exporter(Entity):
 
     version: str
     frame: Frame | None
+    usage: Usage
     age_s: float | None
     samples: int
     duration_s: float
@@ -63,6 +65,14 @@ EXPORTER: Final[tuple[Series[Exporter], ...]] = (
         lambda e: round(e.duration_s, 6) if e.samples else None,
     ),
     _row("gputop_samples_total", "", "Samples since the exporter started.", lambda e: e.samples),
+    _row(
+        "gputop_merged_jobs", "", "Jobs without labels of their own, because there are too many: see job_kind=(other).",
+        lambda e: e.usage.merged_jobs,
+    ),
+    _row(
+        "gputop_merged_users", "", "Users without labels of their own, because there are too many: see user=(other).",
+        lambda e: e.usage.merged_users,
+    ),
     _row("gputop_problems", "", "Problems of the reading itself.", _of_frame(lambda frame: len(frame.problems))),
     _row(
         "gputop_judging_seconds_left", "s", "Until gputop has watched for long enough to judge; 0: it has.",

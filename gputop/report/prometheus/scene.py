@@ -8,10 +8,12 @@ from msgspec import Struct
 
 from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuState, Readings
 from gputop.core.usage.events import GpuEvents
+from gputop.core.usage.ledger import Usage
 from gputop.report.prometheus.dcgm import DcgmPart
 from gputop.report.prometheus.gpus import OwnGpu, OwnInstance, own_gpu, own_instance
 from gputop.report.prometheus.labels import Labels, rendered
 from gputop.report.prometheus.series import USUAL, Group, Scene
+from gputop.report.prometheus.use import entities_of
 
 HOSTNAMES: Final = {"both": ("Hostname", "hostname"), "Hostname": ("Hostname",), "hostname": ("hostname",), "none": ()}
 DEVICES: Final = ("f", "g", "i", "g+i")
@@ -30,13 +32,14 @@ class Shape(Struct, frozen=True, kw_only=True):
     hostname: str | None = None
 
 
-def scene_of(frame: Frame, shape: Shape, events: Callable[[str], GpuEvents] = lambda _: GpuEvents()) -> Scene:
+def scene_of(frame: Frame, shape: Shape, usage: Usage, events: Callable[[str], GpuEvents]) -> Scene:
     """Return the entities of a frame. ``events``: of a GPU by its uuid."""
     held = Counter(use.gpu for process in frame.processes for use in process.gpus)
     return {
         DcgmPart: list(_dcgm_parts(frame, shape, events)),
         OwnGpu: [own_gpu(gpu, events(gpu.uuid), held[gpu.uuid] if _is_listed(gpu) else None) for gpu in frame.gpus],
         OwnInstance: [own_instance(gpu, instance) for gpu in frame.gpus for instance in gpu.instances],
+        **entities_of(frame, usage),
     }
 
 

@@ -10,6 +10,7 @@ from gputop.core.model import catalogue as c
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import DriverInfo, Frame, GpuInstance, GpuState, XidEvent
 from gputop.core.usage.events import EventCounts
+from gputop.core.usage.ledger import Usage
 from gputop.report.prometheus.dcgm import ABSENT, DCGM
 from gputop.report.prometheus.scene import Shape, scene_of
 from gputop.report.prometheus.series import Group
@@ -52,7 +53,7 @@ READINGS: dict[Any, Any] = {
 
 
 def text(of: Frame, shape: Shape = ALL, events: EventCounts | None = None) -> str:
-    return exposition(scene_of(of, shape, (events or EventCounts()).of), shape.groups)
+    return exposition(scene_of(of, shape, Usage(), (events or EventCounts()).of), shape.groups)
 
 
 def values(of: Frame, shape: Shape = ALL) -> dict[str, float]:

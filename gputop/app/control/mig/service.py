@@ -1,11 +1,11 @@
 """MIG service: a systemd unit, because MIG instances do not survive a reboot."""
 
 import os
-import sys
 from typing import Final
 
 from gputop.app.control.mig.requested import MigRequest
 from gputop.app.errors import OK, BadRequestError
+from gputop.app.own_command import own_command
 from gputop.app.terminal import Person
 from gputop.core.text.text import excerpt
 
@@ -38,17 +38,11 @@ _HOW: Final = """\
 def service(request: MigRequest, person: Person) -> int:
     """Print a unit that restores the checkpoint; its comments say how to install it."""
     file = os.path.abspath(request.checkpoint or "")
-    for each in (file, _program().split(" -m ")[0]):
+    for each in (file, own_command().split(" -m ")[0]):
         if not all(sign.isalnum() or sign in _PLAIN for sign in each):
             raise BadRequestError(f"{excerpt(each)}: a systemd unit needs a path without spaces and shell characters")
-    words = {"file": file, "program": _program(), "directory": os.path.dirname(file)}
+    words = {"file": file, "program": own_command(), "directory": os.path.dirname(file)}
     person.show((_HOW.format_map(words) + _UNIT.format_map(words)).splitlines())
     if os.path.exists(_MANAGER):
         person.warn("! nvidia-mig-manager.service is enabled and does the same at boot: disable one of the two")
     return OK
-
-
-def _program() -> str:
-    """Return the command that starts this gputop."""
-    called = os.path.abspath(sys.argv[0])
-    return called if os.path.basename(called) == "gputop" else f"{sys.executable} -m gputop"
