@@ -10,9 +10,12 @@ from msgspec import Struct
 
 from gputop.app.alerting.takers import takers_of
 from gputop.app.backend.backend import BackendRequest
+from gputop.app.backend.operations.choice import open_operations
 from gputop.app.errors import NO_DRIVER, OK
 from gputop.app.interrupts import StopRequest
 from gputop.app.monitoring.frames import frames, open_source
+from gputop.app.monitoring.hang_insight import HangInsight
+from gputop.app.settings import settings_file
 from gputop.app.terminal import print_json, warn
 from gputop.core.detection.judge import worst
 from gputop.core.detection.timeline import Episode, Timeline
@@ -64,9 +67,17 @@ def watch(request: WatchRequest) -> int:
     stop = StopRequest(rhythm.hurry)
     warn(f"watching for {duration_text(request.duration_s)}; press Ctrl-C to stop and print the findings so far")
     step = frames(source, request.backend, waits=True, notify=warn)
+    insight = _insight(request.backend)
     collect_seldom()
     until = time.monotonic() + request.duration_s
-    found = watched(step, rhythm.wait, lambda: stop.is_wanted or time.monotonic() >= until, partial(_tell, take))
+
+    def is_over() -> bool:
+        return stop.is_wanted or (time.monotonic() >= until and not (insight and insight.is_waiting))
+
+    def weighed() -> Frame:
+        return insight.weighed(step()) if insight else step()
+
+    found = watched(weighed, rhythm.wait, is_over, partial(_tell, take))
     end_taking()
     if request.format == "json":
         print_json(found)
@@ -75,6 +86,13 @@ def watch(request: WatchRequest) -> int:
     for problem in found.problems:
         warn(clean(problem))
     return found.status
+
+
+def _insight(request: BackendRequest) -> HangInsight | None:
+    """Return what asks where hangs hang, if the settings request it."""
+    if not settings_file.settled().settings.insight_on_alarm:
+        return None
+    return HangInsight(open_operations(request).explain)
 
 
 def watched(

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.insight.member import Member
-from gputop.core.model.finding import Finding
+from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, HostProcess, Job, Presence
 from gputop.core.processes.program import program_of
@@ -20,6 +20,20 @@ class Asked(Struct, frozen=True, kw_only=True):
     label: str
     members: tuple[Member, ...]
     since_s: float | None = None
+
+
+class AlarmedHangs:
+    """The hangs that became alarms, each once."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[object, ...]] = set()
+
+    def new(self, frame: Frame) -> list[Asked]:
+        """Return the processes of each hang that is an alarm and was none in the frames before."""
+        hangs = [one for one in frame.findings if one.stage is Stage.ALARM and one.code.startswith(HANGS)]
+        found = [of_finding(frame, one) for one in hangs if one.key not in self._known]
+        self._known = {one.key for one in hangs} | (self._known & {one.key for one in frame.findings})
+        return [asked for asked in found if asked.members]
 
 
 def member_of(process: HostProcess) -> Member:

@@ -1,10 +1,12 @@
 """gputop watch: what it finds, and what the exit status says."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +17,14 @@ from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.sample import Frame, GpuState
 
 
-def gputop(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def gputop(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "gputop", *arguments], capture_output=True, check=False, text=True, timeout=60
+        [sys.executable, "-m", "gputop", *arguments],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=60,
+        env=os.environ | environment,
     )
 
 
@@ -136,3 +143,16 @@ def test_a_simulated_box_is_judged_with_its_past_however_short_the_watch() -> No
     assert done.returncode == 2
     assert "stuck.collective" in found
     assert "torch_allocated_bytes" in evidence
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_watch_asks_where_a_hang_hangs_only_if_the_user_wants_it(tmp_path: Path, *, is_on: bool) -> None:
+    (tmp_path / "gputop").mkdir()
+    (tmp_path / "gputop" / "config.toml").write_text(f"insight_on_alarm = {str(is_on).lower()}\n")
+    watching = ("watch", "--demo", "trouble", "--for", "0.1s", "--interval", "0.1", "--json")
+    done = gputop(*watching, XDG_CONFIG_HOME=str(tmp_path))
+    found = {one["finding"]["code"]: one["finding"] for one in json.loads(done.stdout)["findings"]}
+    evidence = [one["text"] for one in found["stuck.collective"]["evidence"] if one["name"] == "nccl_moves"]
+
+    assert len(evidence) == is_on
+    assert all("NCCL RAS: rank 0 never entered all-reduce 1,204" in text for text in evidence)

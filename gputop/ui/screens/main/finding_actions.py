@@ -1,6 +1,10 @@
 """Actions on findings: list them, go to their subject, mute it, signal its process."""
 
-from gputop.core.model.finding import Finding, Stage
+from itertools import count
+from typing import Final
+
+from gputop.core.insight.members import AlarmedHangs
+from gputop.core.model.finding import Finding
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.protocol.command import Explain
 from gputop.ui.screens.dialogs.modal import KeyedScreen
@@ -9,6 +13,8 @@ from gputop.ui.screens.main.signal_actions import SignalActions
 from gputop.ui.state.row_filter import RowFilter
 from gputop.ui.state.signal_targets import find_processes
 
+_QUESTIONS: Final = count()
+
 
 class FindingActions:
     """Opens the page of findings, and does what the user chooses there."""
@@ -16,7 +22,7 @@ class FindingActions:
     def __init__(self, host: ScreenHost, signals: SignalActions) -> None:
         self._host = host
         self._signals = signals
-        self._explained: set[tuple[object, ...]] = set()
+        self._hangs = AlarmedHangs()
 
     def open(self) -> None:
         """List all findings."""
@@ -27,16 +33,8 @@ class FindingActions:
 
     def explain_hangs(self, frame: Frame) -> None:
         """Ask once for each hang that is an alarm where it hangs; the sampler adds the answers to the findings."""
-        from gputop.core.insight.members import HANGS, of_finding
-
-        hangs = [one for one in frame.findings if one.stage is Stage.ALARM and one.code.startswith(HANGS)]
-        for finding in hangs:
-            asked = of_finding(frame, finding)
-            if finding.key not in self._explained and asked.members:
-                members, since_s = asked.members, asked.since_s
-                self._host.send(Explain(id=f"alarm {len(self._explained)}", members=members, since_s=since_s))
-                self._explained.add(finding.key)
-        self._explained &= {one.key for one in frame.findings}
+        for asked in self._hangs.new(frame):
+            self._host.send(Explain(id=f"alarm {next(_QUESTIONS)}", members=asked.members, since_s=asked.since_s))
 
     def go_to(self, finding: Finding) -> None:
         """Set the cursor on the process of a finding, on the odd rank of its job, or show its GPU alone."""
