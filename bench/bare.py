@@ -53,6 +53,8 @@ CALLS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("nvmlDeviceGetRemappedRows", ()),
     ("nvmlDeviceGetPersistenceMode", ()),
     ("nvmlDeviceGetComputeMode", ()),
+    ("nvmlDeviceGetVirtualizationMode", ()),
+    ("nvmlDeviceGetEncoderStats", ()),
     ("nvmlDeviceGetMigMode", ()),
     *(("nvmlDeviceGetNvLinkState", (link,)) for link in range(18)),
 )

@@ -231,6 +231,8 @@ GPU_CALLS: Final[dict[str, Call]] = _LISTS | {
     "nvmlDeviceValidateInforom": lambda _: None,
     "nvmlDeviceGetPersistenceMode": lambda gpu: int(not gpu.board.is_consumer),
     "nvmlDeviceGetComputeMode": lambda _: 0,
+    "nvmlDeviceGetVirtualizationMode": lambda _: 0,
+    "nvmlDeviceGetEncoderStats": lambda gpu: [int(percent(gpu.activity.encoder, gpu.clock.now()) > 0), 0, 0],
     "nvmlDeviceGetFieldValues": _field_values,
     "nvmlDeviceGetProcessUtilization": _process_utilization,
     "nvmlDeviceGetMigMode": _mig_mode,

@@ -103,6 +103,11 @@ def _word(text: str) -> str | None:
     return None if found is None else found.lower().replace("_", " ")
 
 
+def _virtualization(text: str) -> str | None:
+    found = _text(text)
+    return {"Pass-Through": "passed through", "None": "none", "VGPU": "vGPU"}.get(found or "", found)
+
+
 _MIB: Final = 1024.0**2
 _MHZ: Final = 1e6
 
@@ -124,6 +129,7 @@ COLUMNS: Final[tuple[tuple[str, str, str, Callable[[str], Value]], ...]] = (
     ("memory_utilization_percent", "utilization/memory_util", "utilization.memory", _number()),
     ("encoder_utilization_percent", "utilization/encoder_util", "utilization.encoder", _number()),
     ("decoder_utilization_percent", "utilization/decoder_util", "utilization.decoder", _number()),
+    ("encoder_sessions", "encoder_stats/session_count", "encoder.stats.sessionCount", _number()),
     ("jpeg_utilization_percent", "utilization/jpeg_util", "utilization.jpeg", _number()),
     ("ofa_utilization_percent", "utilization/ofa_util", "utilization.ofa", _number()),
     ("memory_total_bytes", "fb_memory_usage/total", "memory.total", _number(_MIB)),
@@ -178,6 +184,7 @@ COLUMNS: Final[tuple[tuple[str, str, str, Callable[[str], Value]], ...]] = (
     ("recovery_action", "gpu_recovery_action", "gpu_recovery_action", _word),
     ("persistence_mode", "persistence_mode", "persistence_mode", _flag),
     ("compute_mode", "compute_mode", "compute_mode", _word),
+    ("virtualization", "gpu_virtualization_mode/virtualization_mode", "", _virtualization),
     ("mig_mode", "mig_mode/current_mig", "mig.mode.current", _flag),
     ("mig_mode_pending", "mig_mode/pending_mig", "mig.mode.pending", _flag),
 )  # fmt: skip

@@ -20,6 +20,7 @@ ARCHITECTURES: Final = {
     10: "Blackwell", 11: "Orin",
 }  # fmt: skip
 COMPUTE_MODES: Final = {0: "default", 1: "exclusive thread", 2: "prohibited", 3: "exclusive process"}
+VIRTUALIZATION_MODES: Final = {0: "none", 1: "passed through", 2: "vGPU", 3: "host of vGPUs", 4: "host of vSGA"}
 RECOVERY_ACTIONS: Final = {
     0: "none", 1: "reset GPU", 2: "reboot node", 3: "drain P2P", 4: "drain and reset", 5: "recover IMEX domain",
     6: "reset bus", 7: "reboot system",
@@ -131,6 +132,10 @@ ENCODER_UTILIZATION: Final[Metric[int]] = _row(
 DECODER_UTILIZATION: Final[Metric[int]] = _row(
     "decoder_utilization_percent", "Decoder", Unit.PERCENT,
     NvmlCall("nvmlDeviceGetDecoderUtilization", to=_first), every_s=5, help="Use of the video decoder (NVDEC).",
+)  # fmt: skip
+ENCODER_SESSIONS: Final[Metric[int]] = _row(
+    "encoder_sessions", "Encoder sessions", Unit.COUNT, NvmlCall("nvmlDeviceGetEncoderStats", to=_first), every_s=5,
+    help="Encodings in progress. GeForce boards limit their number.",
 )  # fmt: skip
 JPEG_UTILIZATION: Final[Metric[int]] = _row(
     "jpeg_utilization_percent", "JPEG", Unit.PERCENT,
@@ -454,6 +459,11 @@ MIG_MODE: Final[Metric[bool]] = _row(
 MIG_MODE_PENDING: Final[Metric[bool]] = _row(
     "mig_mode_pending", "MIG after reset", Unit.NONE, NvmlCall("nvmlDeviceGetMigMode", to=lambda pair: bool(pair[1])),
     every_s=5, help="MIG mode after the next reset.",
+)  # fmt: skip
+VIRTUALIZATION: Final[Metric[str]] = _row(
+    "virtualization", "Virtualization", Unit.NONE,
+    NvmlCall("nvmlDeviceGetVirtualizationMode", to=lambda n: VIRTUALIZATION_MODES.get(n, f"mode {n}")), every_s=ONCE,
+    help="Whether a virtual machine has the GPU: as a whole (passed through) or as a share (vGPU).",
 )  # fmt: skip
 
 # --- GPM: profiling metrics, means since the previous reading; Hopper and newer ----------------------------------

@@ -12,6 +12,7 @@ from gputop.core.model.catalogue import (
     RECOVERY_ACTION,
     SERIAL,
     VBIOS,
+    VIRTUALIZATION,
 )
 from gputop.core.model.metric import Unit
 from gputop.core.model.sample import Readings, Sample
@@ -20,7 +21,7 @@ MOST_ROWS: Final = 100_000  # in a list
 MOST_GPUS: Final = 1024
 _LATEST_S: Final = 250_000_000_000.0  # in the year 9892; a calendar ends with 9999
 _LONGEST_INTERVAL_S: Final = 86_400.0
-_TEXTS: Final = (SERIAL, VBIOS, ARCHITECTURE, COMPUTE_CAPABILITY, RECOVERY_ACTION, COMPUTE_MODE)
+_TEXTS: Final = (SERIAL, VBIOS, ARCHITECTURE, COMPUTE_CAPABILITY, RECOVERY_ACTION, COMPUTE_MODE, VIRTUALIZATION)
 _TYPES: Final[dict[str, type | tuple[type, ...]]] = {
     **{metric.key: (int, float) for metric in CATALOGUE if metric.unit is not Unit.NONE},
     **{metric.key: str for metric in _TEXTS},
