@@ -94,3 +94,17 @@ async def test_the_verdict_of_the_gravest_finding_is_not_cut_off_in_the_smallest
 
         assert "job 90117.0 · hung" in shown
         assert "+17: F" in shown
+
+
+async def test_the_numbers_of_the_gpus_are_whole_on_the_narrowest_terminal() -> None:
+    async with staged(frame(8), size=(40, 24)) as stage:
+        rows = stage.gpus.splitlines()[1:]
+
+        assert len(rows) == 8
+        assert [row for row in rows if not re.search(r"/80\.0GiB .* +(\d+%|–)$", row.rstrip())] == []
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+async def test_the_keys_for_signals_details_and_findings_are_on_the_last_line(width: int) -> None:
+    async with staged(frame(8), size=(width, 24)) as stage:
+        assert {"F9 Signal", "Enter Details", "F Findings"} <= set(re.split(r"\s{2,}", stage.footer.strip()))

@@ -142,7 +142,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="save", keys=("f12", "W"), run="settings.save", label="Save the settings", group=GENERAL,
-        help="Save the columns, order, sizes and theme that other keys changed.",
+        help="Save the columns, order, sizes, interval and theme that other keys changed.",
     ),
     Action(
         id="kill", keys=("K",), run="signal.choose('SIGKILL')", label="SIGKILL…", group=ACT,
@@ -306,12 +306,12 @@ ACTIONS: Final = (
         footer="Palette", help="Find an action by its name.", in_palette=False,
     ),
     Action(
-        id="slower", keys=("plus",), run="view.step_interval(1)", label="Longer interval", group=GENERAL,
+        id="slower", keys=("plus",), run="settings.step_interval(1)", label="Longer interval", group=GENERAL,
         help="Read less often. The longest interval is 10 s. In a tree or in groups, + expands and - collapses.",
         footer="Slower",
     ),
     Action(
-        id="faster", keys=("minus",), run="view.step_interval(-1)", label="Shorter interval", group=GENERAL,
+        id="faster", keys=("minus",), run="settings.step_interval(-1)", label="Shorter interval", group=GENERAL,
         help="Read more often. The shortest interval is 0.25 s.", footer="Faster",
     ),
     Action(

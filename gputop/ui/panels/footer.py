@@ -1,14 +1,19 @@
 """Last line of the screen: the keys, or the letters of a chord."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from textual import events
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
 from gputop.ui.input.actions import ACTIONS, CHORD, Action
 from gputop.ui.input.keymap import key_name
+from gputop.ui.input.replay_actions import REPLAY
 from gputop.ui.render.line import Line, Spans, length
 from gputop.ui.render.line_widget import FastLines
+
+_KEPT: Final = ("quit", "help", "signal", "process", "findings", "detail", "filter")
+"""The actions that a narrow line keeps, the most important one first; then the others in the order of the table."""
 
 
 class FooterPanel(FastLines):
@@ -63,17 +68,36 @@ def keys_line(
     spans: Spans = [(" ", "text")]
     ends: list[tuple[int, Action]] = []
     at = 1
-    for action in (action for action in actions if action.footer and action.keys):
+    for action in _fitting(actions, width - at):
         key = key_name(action.keys[0])
-        if at + len(key) + len(action.footer) + 3 > width:
-            continue
         if is_read_only and action.changes_machine:
             spans.append((f"({key} {action.footer}) ", "faint"))
         else:
             spans += [(key, "key"), (f" {action.footer}  ", "muted")]
-        at += len(key) + len(action.footer) + 3
+        at += _cells(action)
         ends.append((at, action))
     return Line(tuple(spans)), ends
+
+
+def _fitting(actions: Sequence[Action], width: int) -> list[Action]:
+    """Return the actions that fit, in the order of the table: first those of a recording, then the important ones."""
+    offered = [action for action in actions if action.footer and action.keys]
+    chosen: set[str] = set()
+    for action in sorted(offered, key=_rank):
+        if _cells(action) <= width:
+            chosen.add(action.id)
+            width -= _cells(action)
+    return [action for action in offered if action.id in chosen]
+
+
+def _rank(action: Action) -> int:
+    if action.group == REPLAY:
+        return -1
+    return _KEPT.index(action.id) if action.id in _KEPT else len(_KEPT)
+
+
+def _cells(action: Action) -> int:
+    return len(key_name(action.keys[0])) + len(action.footer) + 3
 
 
 def chord_line(width: int) -> Line:

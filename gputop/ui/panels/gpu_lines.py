@@ -74,11 +74,12 @@ def shape(gpus: Sequence[Gpu], width: int) -> Shape:
         fields.remove(max(fields, key=lambda field: field.rank))
     while _taken(name, fields, gap) > width - _COMFORT and any(field.rank >= _SPARE for field in fields):
         fields.remove(max(fields, key=lambda field: field.rank))  # longer bars before rare columns
-    left = max(0, width - _taken(name, fields, gap))
+    left = width - _taken(name, fields, gap)
     growing = [field for field in fields if field.grows]
     widths = {field.title: field.width for field in fields}
     for field in growing:
-        widths[field.title] = min(_WIDEST_BAR if field.title == "MEMORY" else 32, field.width + left // len(growing))
+        wanted = field.width + left // len(growing)  # below 45 columns the bars are shorter, not the numbers
+        widths[field.title] = min(_WIDEST_BAR if field.title == "MEMORY" else 32, wanted)
     history = width - _taken(name, fields, gap) - sum(widths[f.title] - f.width for f in growing) - len(gap)
     chosen = tuple((field, widths[field.title]) for field in fields)
     return Shape(name, chosen, history if history >= _LEAST_HISTORY else 0, gap)

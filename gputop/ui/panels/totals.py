@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE, TEMPERATURE
 from gputop.core.model.sample import Gpu, GpuState
 from gputop.core.model.units import bytes_text
-from gputop.core.text.fit import fit_right
 from gputop.ui.panels import values
 from gputop.ui.render.line import Spans
 
@@ -17,7 +16,7 @@ def totals(gpus: Sequence[Gpu]) -> list[Spans]:
     hottest = max((value for gpu in answering if (value := gpu[TEMPERATURE]) is not None), default=None)
     mean = sum(loads) / len(loads) if loads else None
     total = bytes_text(sum(gpu[MEMORY_TOTAL] or 0 for gpu in answering))
-    used = fit_right(bytes_text(sum(gpu[MEMORY_USED] or 0 for gpu in answering)), len(total))
+    used = bytes_text(sum(gpu[MEMORY_USED] or 0 for gpu in answering)).rjust(len(total))
     watts = sum(gpu[POWER_AVERAGE] or 0 for gpu in answering)
     return [
         [("UTIL", "muted"), *values.percent(mean, 5, values.utilization_ink(mean))],

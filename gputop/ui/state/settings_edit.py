@@ -9,6 +9,7 @@ from gputop.core.processes.columns import COLUMNS
 from gputop.core.settings.column_choice import USUAL, shortened, with_column
 from gputop.core.settings.settings import DENSITIES, KEYMAPS, THEMES, Settings, Value
 
+INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _SWITCH: Final = (True, False)
 
 
@@ -30,6 +31,14 @@ class Option(Struct, frozen=True):
         now = getattr(settings, self.key)
         at = self.values.index(now) if now in self.values else 0
         return replace(settings, **{self.key: self.values[(at + step) % len(self.values)]})
+
+
+class Interval(Option, frozen=True):
+    """The time between two samples."""
+
+    def text(self, settings: Settings) -> str:
+        """Return the present interval."""
+        return f"{settings.interval_s:g} s"
 
 
 class Channel(Option, frozen=True):
@@ -59,6 +68,7 @@ OPTIONS: Final = (
     Option("sort", "Sort by", tuple(column.key for column in COLUMNS), "column of the process table"),
     Option("sort_reversed", "Reverse order", _SWITCH, "opposite to the column's default"),
     Option("keymap", "Key preset", KEYMAPS, "applied at once; keeps the keys you changed"),
+    Interval("interval_s", "Interval", INTERVALS, "time between samples; a longer one writes less to a slow line"),
     Option("show_panels", "Plugin panels", _SWITCH, "plugin lines on the main screen"),
     Channel("notify", "Notify: bell", ("bell",), "choose with B what to be notified of"),
     Channel("notify", "Notify: terminal", ("osc",), "OSC 9, 777 or 99, also through tmux and ssh"),

@@ -41,6 +41,10 @@ def _sums(rows: Sequence[Row]) -> str:
     gpus = f"{total.gpus} GPU{'' if total.gpus == 1 else 's'}"
     parts = (
         f"{total.processes:>5} proc", f"{gpus:>7}", f"{bytes_text(total.gpu_memory_bytes):>8}",
-        f"SM {number_text(total.sm_percent):>4}%", f"CPU {number_text(total.cpu_percent):>5}%",
+        f"SM {_percent(total.sm_percent):>5}", f"CPU {_percent(total.cpu_percent):>6}",
     )  # fmt: skip
     return "  ".join(parts)
+
+
+def _percent(value: float | None) -> str:
+    return number_text(value) + ("" if value is None else "%")

@@ -5,10 +5,11 @@ import asyncio
 from msgspec.structs import replace
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
+from gputop.core.protocol.command import SetInterval
 from gputop.core.settings.settings import Settings, Value
 from gputop.ui.messages import SettingsChanged
 from gputop.ui.screens.main.host import ScreenHost
-from gputop.ui.state.settings_edit import changes, shown, toggled
+from gputop.ui.state.settings_edit import INTERVALS, changes, shown, toggled
 
 
 class SettingsActions:
@@ -47,6 +48,16 @@ class SettingsActions:
         self.current = replace(self.current, show_host=not self.current.show_host)
         self._host.draw()
 
+    def step_interval(self, step: int) -> None:
+        """Take the next longer or shorter interval; in a tree or in groups expand or collapse."""
+        if self._processes.fold(is_open=step > 0):
+            return
+        now = self._host.view.interval_s
+        nearest = min(range(len(INTERVALS)), key=lambda at: abs(INTERVALS[at] - now))
+        interval_s = INTERVALS[max(0, min(len(INTERVALS) - 1, nearest + step))]
+        self._read_every(interval_s)
+        self.current = replace(self.current, interval_s=interval_s)
+
     def save(self) -> None:
         """Save everything that keys have changed since the start."""
         if self._options.save is None:
@@ -71,7 +82,15 @@ class SettingsActions:
     def _apply(self, settings: Settings) -> None:
         before, self.current = self.current, settings
         self._apply_to_table()
+        if settings.interval_s != before.interval_s:
+            self._read_every(settings.interval_s)
         self._host.post_message(SettingsChanged(before, settings))
+
+    def _read_every(self, interval_s: float) -> None:
+        """Change the interval; that of a recording stays as it was recorded."""
+        if self._options.player is None:
+            self._host.send(SetInterval(interval_s))
+            self._host.change(interval_s=interval_s)
 
     def _apply_to_table(self) -> None:
         settings, processes = self.current, self._processes

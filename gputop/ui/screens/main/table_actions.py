@@ -68,7 +68,7 @@ class TableActions:
         user = self._processes.row_filter.user
         choices = user_choices(self._processes.all_rows)
         shown = EVERYBODY if user is None else user
-        menu = MenuScreen("Processes of", choices, shown)
+        menu = MenuScreen("Show processes of", choices, shown)
         self._host.push(menu, self._show_chosen_user)
 
     def mine(self) -> None:

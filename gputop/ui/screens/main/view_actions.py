@@ -1,8 +1,8 @@
-"""Actions that change the view: the size of the GPU panel, the GPU in focus, the interval, pause, back."""
+"""Actions that change the view: the size of the GPU panel, the GPU in focus, pause, back."""
 
 from typing import Final
 
-from gputop.core.protocol.command import ReadNow, SetInterval, WatchHost
+from gputop.core.protocol.command import ReadNow, WatchHost
 from gputop.ui.input.typed_number import TypedNumber
 from gputop.ui.render.layout import Density
 from gputop.ui.screens.main.host import ScreenHost
@@ -10,7 +10,6 @@ from gputop.ui.screens.main.search_actions import SearchActions
 from gputop.ui.screens.main.target_actions import TargetActions
 from gputop.ui.state.rows import Grouping
 
-INTERVALS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _HOST_S: Final = 30.0  # how long the sampler reads the details of the host after each request
 
 
@@ -34,16 +33,6 @@ class ViewActions:
         if now >= self._host_due_s:
             self._host_due_s = now + _HOST_S / 3
             self._host.send(WatchHost(_HOST_S))
-
-    def step_interval(self, step: int) -> None:
-        """Take the next longer or shorter interval; in a tree or in groups expand or collapse."""
-        if self._host.processes.fold(is_open=step > 0):
-            return
-        now = self._host.view.interval_s
-        nearest = min(range(len(INTERVALS)), key=lambda at: abs(INTERVALS[at] - now))
-        interval_s = INTERVALS[max(0, min(len(INTERVALS) - 1, nearest + step))]
-        self._host.send(SetInterval(interval_s))
-        self._host.change(interval_s=interval_s)
 
     def next_density(self) -> None:
         """Take the next size of the GPU panel."""

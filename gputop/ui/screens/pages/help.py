@@ -18,6 +18,22 @@ from gputop.ui.screens.pages.page import Page
 _LEAST_COLUMN: Final = 36
 _KEYS: Final = 13
 _LEAST_GROUP: Final = 2  # lines of a group that stay with its title
+TOGETHER: Final = {
+    "view-next": ("view-before", "Next, previous view"),
+    "view-users": ("view-jobs", "By user, by job"),
+    "search-next": ("search-before", "Next, previous match"),
+    "slower": ("faster", "Read slower, faster"),
+    "nice-down": ("nice-up", "Raise, lower priority"),
+    "sort-before": ("sort-next", "Sort by column beside"),
+    "up": ("down", "Up, down"),
+    "page-up": ("page-down", "Page up, down"),
+    "home": ("end", "First, last"),
+    "left": ("right", "Scroll left, right"),
+    "line-start": ("line-end", "Scroll to start, end"),
+    "zoom-in": ("zoom-out", "Zoom in, out"),
+    "earlier": ("later", "Earlier, later"),
+}
+"""Actions that share a line of the sheet with another one, and the label of both."""
 
 
 class HelpScreen(Page):
@@ -80,10 +96,17 @@ class HelpScreen(Page):
     def _sheet(self) -> list[list[Line]]:
         """Return the lines of each group, the title first."""
         groups: dict[str, list[Line]] = {}
+        shown = {action.id: action for action in self._actions}
         for action in self._actions:
+            if action.id not in shown:  # it shares the line of another one
+                continue
             lines = groups.setdefault(action.group, [Line(((action.group, "accent"),))])
             inks = ("faint", "faint") if self._is_off(action) else ("key", "text")
-            lines.append(Line(((fit(_first_keys(keys_text(action)), _KEYS), inks[0]), (f" {action.label}", inks[1]))))
+            second, label = TOGETHER.get(action.id, ("", ""))
+            other = shown.pop(second, None)
+            keys = _first_keys(keys_text(action)) if other is None else _keys_of_both(action, other)
+            words = f" {action.label if other is None else label}"
+            lines.append(Line(((fit(keys, _KEYS), inks[0]), (words, inks[1]))))
         return list(groups.values())
 
     def _matches(self, text: str, width: int) -> list[Line]:
@@ -99,6 +122,14 @@ class HelpScreen(Page):
 
     def _is_off(self, action: Action) -> bool:
         return bool(self._refusal) and action.changes_machine
+
+
+def _keys_of_both(one: Action, other: Action) -> str:
+    """Return the first keys of both, then the second ones, as long as two fit."""
+    pairs = [" ".join(pair) for pair in zip(keys_text(one).split(), keys_text(other).split(), strict=False)]
+    while len(pairs) > 1 and cells(" ".join(pairs)) > _KEYS:
+        pairs.pop()
+    return " ".join(pairs)
 
 
 def _first_keys(text: str) -> str:

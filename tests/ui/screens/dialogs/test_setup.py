@@ -7,6 +7,7 @@ from app_driver import SMALL, WIDE, staged, text_on
 from examples import frame, process
 
 from gputop.core.processes.columns import COLUMN_BY_KEY
+from gputop.core.protocol.command import SetInterval
 from gputop.core.settings.column_choice import USUAL
 from gputop.core.settings.settings import Settings, Value
 from gputop.ui.screens.dialogs.setup import SetupScreen
@@ -201,3 +202,15 @@ async def test_f12_says_what_it_saved_and_where_and_saves_a_shown_column_alone()
 
         assert kept.changes == [{"columns": ("+container",)}]
         assert stage.messages[-1] == "saved in /etc/x.toml: columns"
+
+
+async def test_the_interval_of_the_dialog_reaches_the_sampler_and_esc_restores_it() -> None:
+    down = ["down"] * [option.key for option in OPTIONS].index("interval_s")
+    async with staged(FEW, size=WIDE) as stage:
+        await stage.press("f2", *down, "right")
+        chosen = stage.app.view.interval_s
+        await stage.press("escape")
+
+        assert chosen == 2.0
+        assert stage.app.view.interval_s == 1.0
+        assert [one for one in stage.link.sent if isinstance(one, SetInterval)] == [SetInterval(2.0), SetInterval(1.0)]

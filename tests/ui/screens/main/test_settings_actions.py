@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 from fake_host import FakeHost
 
+from gputop.core.protocol.command import SetInterval
 from gputop.core.settings.settings import Settings, Value
 from gputop.ui.screens.main.settings_actions import SettingsActions
+from gputop.ui.state.rows import Grouping
 
 
 def made(host: FakeHost) -> SettingsActions:
@@ -57,3 +59,33 @@ def test_a_file_that_cannot_be_written_is_an_error_and_saving_again_tries_again(
     settings.save()
 
     assert host.notices == ["not saved: the disk is full"] * 2
+
+
+def test_the_interval_takes_the_next_step_and_the_sampler_gets_it() -> None:
+    host = FakeHost()
+
+    made(host).step_interval(1)
+
+    assert host.sent == [SetInterval(2.0)]
+    assert host.view.interval_s == 2.0
+
+
+def test_an_interval_that_a_key_chose_is_not_lost_but_saved() -> None:
+    saved: list[Mapping[str, Value | None]] = []
+    host = FakeHost(save=saved.append)
+    settings = made(host)
+
+    settings.step_interval(1)
+    settings.save()
+
+    assert saved == [{"interval_s": 2.0}]
+
+
+def test_in_groups_the_same_key_folds_and_leaves_the_interval() -> None:
+    host = FakeHost()
+    host.processes.group(Grouping.USER)
+
+    made(host).step_interval(-1)
+
+    assert host.sent == []
+    assert len(host.rows) == 2  # titles of the grouping and one folded group

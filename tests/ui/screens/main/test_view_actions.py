@@ -5,11 +5,10 @@ from typing import Any
 from examples import frame, gpu
 from fake_host import FakeHost
 
-from gputop.core.protocol.command import ReadNow, SetInterval, WatchHost
+from gputop.core.protocol.command import WatchHost
 from gputop.ui.screens.main.search_actions import SearchActions
 from gputop.ui.screens.main.target_actions import TargetActions
 from gputop.ui.screens.main.view_actions import ViewActions
-from gputop.ui.state.rows import Grouping
 
 
 def made(host: FakeHost) -> ViewActions:
@@ -58,27 +57,6 @@ def test_a_gpu_that_is_missing_changes_nothing() -> None:
 
     assert host.view.focus is None
     assert host.notices == ["there is no GPU 7"]
-
-
-def test_the_interval_takes_the_next_step_and_the_sampler_gets_it() -> None:
-    host = FakeHost()
-    view = made(host)
-
-    view.step_interval(1)
-    view.read_now()
-
-    assert host.sent == [SetInterval(2.0), ReadNow()]
-    assert host.view.interval_s == 2.0
-
-
-def test_in_groups_the_same_key_folds_and_leaves_the_interval() -> None:
-    host = FakeHost()
-    host.processes.group(Grouping.USER)
-
-    made(host).step_interval(-1)
-
-    assert host.sent == []
-    assert len(host.rows) == 2  # titles of the grouping and one folded group
 
 
 def test_a_pause_keeps_the_frame_and_its_end_shows_the_newest() -> None:
