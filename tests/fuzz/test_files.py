@@ -18,6 +18,7 @@ from gputop.app.errors import BadRequestError
 from gputop.app.settings import settings_file
 from gputop.core.mig.mig_parted import ConfigError
 from gputop.core.recording.playback import Playing, place
+from gputop.core.settings.receivers import receiver
 from gputop.core.settings.settings import Settings
 from gputop.core.text.text import is_clean
 from gputop.wire.encoder import encode
@@ -42,6 +43,20 @@ def test_configurations(tmp_path: Path, raw: bytes) -> None:
     held, problems = settings_file.load(str(file))
 
     assert isinstance(held, Settings)
+    assert all(is_clean(str(problem)) and 0 < len(str(problem)) < 1000 for problem in problems)
+
+
+@BETWEEN
+@given(
+    of("[receivers.", "a", "]", "\n", " = ", "kind", "url", "url_file", "to", "command", "every_s", "codes", "stage",
+       '"slack"', '"mail"', '"webhook"', '"alertmanager"', '"http://h"', '"/f"', "true", "[", '"x"', "1979-05-27", "{")
+)  # fmt: skip
+def test_receivers(tmp_path: Path, raw: bytes) -> None:
+    file = tmp_path / "config.toml"
+    file.write_bytes(b"[receivers.ops]\n" + raw)
+    held, problems = settings_file.load(str(file))
+
+    assert all(receiver(name, values).name == name for name, values in held.receivers.items())
     assert all(is_clean(str(problem)) and 0 < len(str(problem)) < 1000 for problem in problems)
 
 

@@ -23,7 +23,7 @@ _EVERY_S: Final = {
     ReceiverKind.WEBHOOK: 5.0, ReceiverKind.SLACK: 30.0, ReceiverKind.MAIL: 60.0, ReceiverKind.DESKTOP: 5.0,
     ReceiverKind.COMMAND: 1.0, ReceiverKind.APPRISE: 30.0,
 }  # fmt: skip
-_BATCH: Final = {ReceiverKind.DESKTOP: 1, ReceiverKind.COMMAND: 1}
+_BATCH: Final = {ReceiverKind.COMMAND: 1}
 _USUAL_BATCH: Final = 50
 
 
@@ -86,9 +86,12 @@ class Courier:
         while batch := self._next():
             reply = self._sender.send(batch)
             with self._gate:
-                self._note(batch, reply)
-                if self._is_closing and reply.problem:
-                    break
+                said = self._note(batch, reply)
+                is_over = self._is_closing and bool(reply.problem)
+            if said:
+                self._report(f"receiver {self._receiver.name}: {said}")
+            if is_over:
+                break
 
     def _next(self) -> tuple[Alert, ...]:
         """Wait for the next batch; an empty one is the end."""
@@ -101,21 +104,21 @@ class Courier:
                 due_s = self._outbox.next_s()
                 self._gate.wait(None if due_s == inf else max(0.0, due_s - now_s))
 
-    def _note(self, batch: Sequence[Alert], reply: Reply) -> None:
+    def _note(self, batch: Sequence[Alert], reply: Reply) -> str:
+        """Note the outcome of a batch; return what the user should know."""
         now_s = self._clock()
-        if not reply.problem:
-            self._outbox.delivered(batch, now_s)
-        elif reply.is_final:
-            self._outbox.refused(batch, now_s)
-        else:
-            self._outbox.failed(now_s, reply.after_s)
         if reply.is_final:
-            self._report(f"receiver {self._receiver.name}: {reply.problem}. It refuses {len(batch)} alerts")
-        elif bool(reply.problem) is not self._is_failing:
-            self._is_failing = bool(reply.problem)
-            lost = f"; {self._outbox.dropped} were too many to keep" if self._outbox.dropped else ""
-            what = f"{reply.problem}. gputop tries again" if reply.problem else f"it works again{lost}"
-            self._report(f"receiver {self._receiver.name}: {what}")
+            self._outbox.refused(batch, now_s)
+            return f"{reply.problem}. It refuses {len(batch)} alerts"
+        if reply.problem:
+            self._outbox.failed(now_s, reply.after_s)
+        else:
+            self._outbox.delivered(batch, now_s)
+        if bool(reply.problem) is self._is_failing:
+            return ""
+        self._is_failing = bool(reply.problem)
+        lost = f"; {self._outbox.dropped} were too many to keep" if self._outbox.dropped else ""
+        return f"{reply.problem}. gputop tries again" if reply.problem else f"it works again{lost}"
 
 
 class Couriers:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.app.alerting.choose import secret
 from gputop.app.errors import BadRequestError
@@ -103,12 +104,15 @@ class Delivery:
         return Reply(problem=self._programs.run([*one.sendmail, "-i", "--", *one.to], {}, content))
 
     def _by_program(self, alerts: Sequence[Alert]) -> Reply:
+        """Run the user's command for the one alert of a batch, or show the title of a batch on the desktop."""
         from gputop.app.notifying import ProgramNotifier
 
         settings = Settings(notify=(self._receiver.kind.value,), notify_command=self._receiver.command)
+        sent = alerts[0].notification
+        if len(alerts) > 1:
+            sent = replace(sent, title=title(alerts))
         notifier = ProgramNotifier(self._environment, self._programs)
-        problems = [problem for alert in alerts for problem in notifier.send(alert.notification, settings)]
-        return Reply(problem="; ".join(problems))
+        return Reply(problem="; ".join(notifier.send(sent, settings)))
 
     def _by_apprise(self, alerts: Sequence[Alert]) -> Reply:
         import apprise

@@ -116,6 +116,21 @@ def test_a_desktop_that_is_absent_is_a_problem_and_not_a_crash() -> None:
     assert "no desktop" in sender("desktop", {"PATH": "/usr/bin"}).send((alert(),)).problem
 
 
+def test_the_desktop_shows_many_findings_in_one_message_without_words_of_a_process(tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program(tmp_path, f'printf "%s\\n" "$@" > {tmp_path}/args')
+    (tmp_path / "program").rename(folder / "notify-send")
+    delivery = sender("desktop", {"PATH": f"{folder}:/usr/bin:/bin", "DISPLAY": ":0"})
+    many = (alert(summary=HOSTILE, label=HOSTILE), alert("leak.process"))
+
+    assert delivery.send(many).problem == ""
+    words = (tmp_path / "args").read_text().splitlines()
+    assert words[:2] == ["--app-name=gputop", "--"]
+    assert words[2].endswith("findings: 2 new")
+    assert len(words) == 3
+
+
 @pytest.mark.parametrize(("status", "is_final"), [(400, True), (422, True), (401, False), (404, False), (503, False)])
 def test_a_receiver_that_refuses_the_message_is_final_and_any_other_error_is_not(
     status: int, *, is_final: bool
