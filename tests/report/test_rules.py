@@ -277,7 +277,7 @@ def test_each_series_of_a_rule_is_served(names: str) -> None:
     }  # fmt: skip
 
     assert used
-    assert used <= {row.name for row in SERIES} | {"gputop_finding"}
+    assert used <= {row.name for row in SERIES}
 
 
 def test_the_rules_for_dcgm_need_no_series_of_gputop() -> None:

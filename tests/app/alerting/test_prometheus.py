@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alert_examples import finding
 from alertmanager import alertmanager, free_port
 from examples import frame, gpu
 from http_receiver import HttpReceiver, http_receiver
 from prometheus_server import PATIENCE_S, PROMETHEUS, _started
 
 from gputop.core.model.sample import Frame, GpuState
-from gputop.report.prometheus.scene import Shape, scene_of
-from gputop.report.prometheus.series import USUAL
-from gputop.report.prometheus.table import exposition
+from gputop.core.usage.past import past_of
+from gputop.report.prometheus.scene import Shape
+from gputop.report.prometheus.table import of_frame
 from gputop.report.rules import GPUTOP, to_yaml
 
 CONFIG = """\
@@ -27,6 +28,9 @@ scrape_configs: [{{job_name: gputop, static_configs: [{{targets: ["127.0.0.1:{ex
 """
 
 
+LEAK = ("GputopLeak", "1", "firing")
+
+
 class Exporter:
     """A page with the series of a frame."""
 
@@ -34,7 +38,7 @@ class Exporter:
         self.show(shown)
 
     def show(self, shown: Frame) -> None:
-        self.text = exposition(scene_of(shown, Shape()), USUAL).encode()
+        self.text = of_frame(shown, Shape(), past_of(shown)).encode()
 
 
 @contextmanager
@@ -68,21 +72,24 @@ def statuses(hook: HttpReceiver) -> set[tuple[str, str, str]]:
 
 @pytest.mark.skipif(PROMETHEUS is None, reason="Prometheus is not installed")
 def test_a_lost_gpu_reaches_the_webhook_and_ends_when_it_is_back(tmp_path: Path) -> None:
-    exporter = Exporter(frame((gpu(0), gpu(1, state=GpuState.LOST)), ()))
+    gpus = (gpu(0), gpu(1, state=GpuState.LOST))
+    exporter = Exporter(frame(gpus, (), findings=(finding("leak.gpu", gpus[1].uuid), finding("memory.full"))))
     port = free_port()
     (tmp_path / "rules.yml").write_text(to_yaml(GPUTOP, "https://example.org/docs"))
     with http_receiver() as hook, alertmanager(tmp_path, port, hook.url), served(exporter) as exporter_port:
         (tmp_path / "prometheus.yml").write_text(CONFIG.format(alertmanager=port, exporter=exporter_port))
         prometheus, _ = _started(tmp_path)
         try:
-            assert hook.until(lambda: ("GputopGpuLost", "1", "firing") in statuses(hook))
+            assert hook.until(lambda: {("GputopGpuLost", "1", "firing"), LEAK} <= statuses(hook))
             exporter.show(frame((gpu(0), gpu(1)), ()))
             assert hook.until(lambda: ("GputopGpuLost", "1", "resolved") in statuses(hook))
         finally:
             prometheus.kill()
             prometheus.wait(PATIENCE_S)
 
-    annotations = hook.messages[0]["alerts"][0]["annotations"]
+    alerts = [one for message in hook.messages for one in message["alerts"]]
+    annotations = next(one["annotations"] for one in alerts if one["labels"]["alertname"] == "GputopGpuLost")
+
     assert annotations["summary"] == f"GPU 1 of 127.0.0.1:{exporter_port} is lost"
     assert annotations["runbook_url"] == "https://example.org/docs/findings.md#hardware"
     assert {gpu_index for _, gpu_index, _ in statuses(hook)} == {"1"}
