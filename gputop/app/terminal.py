@@ -47,9 +47,10 @@ def print_json(value: Struct) -> None:
 
 
 def print_schema(what: str) -> None:
-    """Print the JSON Schema of a ``frame``, or of the diagnosis of the ``doctor``."""
+    """Print the JSON Schema of a ``frame``, of the diagnosis of the ``doctor``, or of the answer of ``explain``."""
     import json
 
-    from gputop.report.schema import doctor_schema, schema
+    from gputop.report.schema import doctor_schema, explanation_schema, schema
 
-    print(json.dumps(doctor_schema() if what == "doctor" else schema(), indent=2))
+    of = {"frame": schema, "doctor": doctor_schema, "explain": explanation_schema}
+    print(json.dumps(of[what](), indent=2))

@@ -1,4 +1,4 @@
-"""JSON Schemas of a frame, with every metric of the catalogue, and of a diagnosis, with every check."""
+"""JSON Schemas: of a frame with every metric of the catalogue, a diagnosis with every check, and an explanation."""
 
 from typing import Any, Final, get_args
 
@@ -6,6 +6,7 @@ from msgspec.json import schema as schema_of
 
 from gputop.core.doctor.table import CHECKS
 from gputop.core.doctor.verdict import Diagnosis, Severity
+from gputop.core.insight.explanation import ClaimKind, Explanation, SourceState
 from gputop.core.model import catalogue as metrics
 from gputop.core.model.metric import Metric, Missing
 from gputop.core.model.sample import SCHEMA_VERSION, Frame, Presence
@@ -28,6 +29,26 @@ _DIAGNOSIS: Final = (
     "All checks of a host, the gravest first. Codes and severities are stable; texts are for people and may change. "
     "gputop executed nothing of `fix`; a line of it that begins with `$ ` is a command to type."
 )
+_EXPLANATION: Final = (
+    "What the sources know about processes that make no progress; `verdict` is a sentence for people. Keys with "
+    "their default values can be absent. A source that cannot answer says why in `note`, and in `remedy` what would "
+    "make it available."
+)
+_CLAIMS: Final = {
+    ClaimKind.MOVES: "they make progress now",
+    ClaimKind.STANDS: "they made no progress between two readings",
+    ClaimKind.BEHIND: "they have not entered an operation that others have entered",
+    ClaimKind.WAITS: "they have entered the operation and wait in it",
+    ClaimKind.MISSING: "they are dead or do not answer",
+    ClaimKind.STOPPED: "a signal or a debugger has stopped them",
+    ClaimKind.AT: "they are at a place in the program",
+    ClaimKind.FAILED: "they cannot work, because of what `operation` says",
+}
+_SOURCES: Final = {
+    SourceState.ASKED: "it has not answered yet",
+    SourceState.ANSWERED: "it has answered",
+    SourceState.UNAVAILABLE: "it cannot answer, for the reason in `note`",
+}
 _SEVERITIES: Final = {
     Severity.FAIL: "act now",
     Severity.WARN: "not as it should be",
@@ -61,6 +82,15 @@ def doctor_schema() -> dict[str, Any]:
     known = [{"const": check.code, "description": check.question} for check in CHECKS]
     parts["Checked"]["properties"]["code"] = {"anyOf": [*known, {"type": "string"}]}
     return _document("A diagnosis of gputop", _DIAGNOSIS, made)
+
+
+def explanation_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of ``gputop explain --json``. Keys that a newer gputop adds are valid."""
+    made = schema_of(Explanation)
+    parts: dict[str, Any] = made["$defs"]
+    parts["ClaimKind"] = _worded(parts["ClaimKind"], {one.value: _CLAIMS[one] for one in ClaimKind})
+    parts["SourceState"] = _worded(parts["SourceState"], {one.value: _SOURCES[one] for one in SourceState})
+    return _document("An explanation of gputop", _EXPLANATION, made)
 
 
 def _document(title: str, description: str, made: dict[str, Any]) -> dict[str, Any]:

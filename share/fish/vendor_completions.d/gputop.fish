@@ -363,7 +363,7 @@ complete -c gputop -n '_shtab_gputop_using fleet free' -l format -xka "table jso
 complete -c gputop -n '_shtab_gputop_using fleet free' -l json -d 'short for --format json'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a schema -d 'Print the JSON Schema of the output of snapshot, stream or doctor.'
 complete -c gputop -n '_shtab_gputop_using schema' -s h -l help -d 'show this help message and exit'
-complete -c gputop -n '_shtab_gputop_using schema; and test $_shtab_gputop_npos -eq 0' -ka "frame doctor" -d 'frame (default): the output of snapshot and stream; doctor: the output of doctor'
+complete -c gputop -n '_shtab_gputop_using schema; and test $_shtab_gputop_npos -eq 0' -ka "frame doctor explain" -d 'frame (default): the output of snapshot and stream; doctor, explain: the output of that command'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a plugins -d 'List the plugins, what each adds, and why any was rejected.'
 complete -c gputop -n '_shtab_gputop_using plugins' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using plugins' -l json -d 'one line of JSON per plugin'
