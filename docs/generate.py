@@ -9,6 +9,7 @@ from typing import Final
 
 import generate_doctor
 import generate_performance
+import generate_prometheus
 import generate_share
 import growth_plot
 from generate_doctor import table
@@ -31,6 +32,7 @@ _DOCS: Final = Path(__file__).parent
 PAGES: Final = (
     _DOCS.parent / "README.md", _DOCS / "findings.md", _DOCS / "configuration.md", _DOCS / "getting-started.md",
     _DOCS / "performance.md", _DOCS / "alerts.md", _DOCS / "fleet.md",
+    _DOCS / "prometheus.md",
 )  # fmt: skip
 
 
@@ -171,6 +173,9 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "detectors": _detectors,
     "rules": lambda: table(_rules()),
     "receivers": lambda: table(_receivers()),
+    "own series": lambda: table(generate_prometheus.own()),
+    "dcgm series": lambda: table(generate_prometheus.compatible()),
+    "cost in series": lambda: table(generate_prometheus.cost()),
     "budgets": lambda: generate_performance.budgets(generate_performance.kept()),
     "measurements": lambda: generate_performance.measurements(generate_performance.kept()),
     "growth": lambda: generate_performance.growth(generate_performance.kept()),

@@ -1,5 +1,6 @@
 """Export: the series of this host for Prometheus, until a signal ends it."""
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -78,7 +79,7 @@ def _publication(request: ExportRequest) -> tuple[Publication, StateFile]:
     path = state_path() if request.backend.demo is None and request.backend.source is None else None
     ledger = Ledger(load(path) if path else (), processes=request.processes or 0)
     groups = (*request.shape.groups, *((Group.PROCESSES,) if request.processes else ()))
-    publication = Publication(replace(request.shape, groups=groups), Past(ledger))
+    publication = Publication(replace(request.shape, groups=groups, hostname=os.environ.get("NODE_NAME")), Past(ledger))
     return publication, StateFile(path, publication.kept)
 
 

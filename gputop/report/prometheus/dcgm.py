@@ -47,7 +47,7 @@ class DcgmPart(Entity):
 
     def labels_with(self, more: Labels) -> str:
         """Return the labels with those of a single sample."""
-        return ",".join(filter(None, (self.fixed, rendered(sorted((*self.attributes, *more))))))
+        return f"{self.fixed},{rendered(tuple(sorted((*self.attributes, *more))))}"
 
     @property
     def is_instance(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gputop.core.model import catalogue as c
-from gputop.core.model.catalogue import CATALOGUE, CLOCKS_EVENT_REASONS
+from gputop.core.model.catalogue import CLOCKS_EVENT_REASONS
 from gputop.core.model.metric import Metric, Missing, Unit
 from gputop.core.model.sample import Gpu, GpuInstance, GpuState, Readings
 from gputop.core.usage.events import GpuEvents
@@ -17,6 +17,7 @@ from gputop.report.prometheus.series import Entity, Labelled, Series
 
 LABELS: Final = ("gpu", "uuid")
 INSTANCE_LABELS: Final = (*LABELS, "gpu_instance_id", "profile")
+_EXPECTED: Final = (Missing.NOT_YET, Missing.UNSUPPORTED)
 _RATIOS: Final = (Unit.PERCENT, Unit.FAN)
 
 
@@ -103,7 +104,7 @@ def _xid_times(entity: OwnGpu) -> list[Labelled]:
 
 def _missing(entity: OwnGpu) -> list[Labelled]:
     """Return how many readings are missing, by reason. Of a lost GPU, these are all."""
-    reasons = Counter(why for metric in CATALOGUE if (why := entity.gpu.why(metric)) and why is not Missing.NOT_YET)
+    reasons = Counter(why for why in entity.gpu.missing.values() if why is not Missing.NOT_YET)
     return [((("reason", why.value),), count) for why, count in sorted(reasons.items())]
 
 
@@ -111,9 +112,8 @@ def _missing_metrics(entity: OwnGpu) -> list[Labelled]:
     """Return the missing readings that a better permission, driver or GPU would have; a lost GPU lacks all."""
     if entity.gpu.state is not GpuState.OK:
         return []
-    why = ((metric.key, entity.gpu.why(metric)) for metric in CATALOGUE)
-    quiet = {None, Missing.NOT_YET, Missing.UNSUPPORTED}
-    return [((("metric", key), ("reason", reason.value)), 1) for key, reason in why if reason and reason not in quiet]
+    why = sorted(entity.gpu.missing.items())
+    return [((("metric", key), ("reason", reason.value)), 1) for key, reason in why if reason not in _EXPECTED]
 
 
 def _compute_instances(entity: OwnInstance) -> list[Labelled]:

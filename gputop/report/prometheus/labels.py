@@ -1,6 +1,6 @@
 """Labels and numbers in Prometheus' text format 0.0.4. Values of labels come from outside: they are escaped."""
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from gputop.core.text.text import excerpt
@@ -12,24 +12,24 @@ _MOST: Final = 128  # characters of a value
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-def rendered(labels: Iterable[tuple[str, str]]) -> str:
+@lru_cache(8192)  # the same labels return with every scrape
+def rendered(labels: Labels) -> str:
     """Return ``gpu="0",uuid="GPU-1"``. A label without a value is left out: it means the same to Prometheus."""
-    return ",".join(f'{name}="{escaped(value)}"' for name, value in labels if value)
-
-
-def escaped(value: str) -> str:
-    """Return a value of a label as one clean line of bounded length, escaped."""
-    return excerpt(value, _MOST).translate(_ESCAPES)
+    return ",".join([f'{name}="{_escaped(value)}"' for name, value in labels if value])
 
 
 def number(value: Number) -> str:
     """Return a number as Prometheus reads it."""
-    if isinstance(value, bool):
-        return "1" if value else "0"
-    if isinstance(value, int):
+    kind = type(value)  # quicker than isinstance
+    if kind is int:
         return str(value)
-    if value != value:  # noqa: PLR0124 - NaN differs from itself
-        return "NaN"
-    if value in (float("inf"), float("-inf")):
-        return "+Inf" if value > 0 else "-Inf"
-    return repr(value)
+    if kind is bool:
+        return "1" if value else "0"
+    if value - value == 0:  # neither infinite nor NaN
+        return repr(value)
+    return "+Inf" if value > 0 else "-Inf" if value < 0 else "NaN"
+
+
+def _escaped(value: str) -> str:
+    """Return a value of a label as one clean line of bounded length, escaped."""
+    return excerpt(value, _MOST).translate(_ESCAPES)

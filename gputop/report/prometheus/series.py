@@ -12,7 +12,7 @@ E = TypeVar("E", bound="Entity")
 
 Type: TypeAlias = Literal["gauge", "counter"]
 Labelled: TypeAlias = tuple[Labels, Number]
-Value: TypeAlias = Number | Sequence[Labelled] | None
+Value: TypeAlias = Number | list[Labelled] | None
 EntityClass: TypeAlias = type[E]
 
 
@@ -35,7 +35,7 @@ class Entity(Struct):
 
     def labels_with(self, more: Labels) -> str:
         """Return the labels with those of a single sample."""
-        return ",".join(filter(None, (self.labels, rendered(more))))
+        return f"{self.labels},{rendered(more)}" if self.labels else rendered(more)
 
 
 class Series(Struct, Generic[E], frozen=True, kw_only=True):
@@ -77,8 +77,8 @@ def _samples(row: "Series[Any]", entities: Sequence[Entity]) -> list[str]:
         value = row.value(entity)
         if value is None:
             continue
-        if isinstance(value, Sequence):
-            found += (_sample(row.name, entity.labels_with(more), each) for more, each in value)
+        if isinstance(value, list):
+            found += [_sample(row.name, entity.labels_with(more), each) for more, each in value]
         else:
             found.append(_sample(row.name, entity.labels, value))
     return found

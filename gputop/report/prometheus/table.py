@@ -22,4 +22,5 @@ def of_frame(frame: Frame, shape: Shape, past: Past) -> str:
 
 def exposition(scene: Scene, groups: Collection[Group]) -> str:
     """Return the wanted series of a scene in Prometheus' text format 0.0.4."""
-    return "".join(f"{line}\n" for line in lines([row for row in SERIES if row.group in groups], scene))
+    found = lines([row for row in SERIES if row.group in groups], scene)
+    return "\n".join([*found, ""])
