@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from math import inf
 from typing import Final, Protocol
@@ -155,4 +156,10 @@ def pace_of(receiver: Receiver) -> Pace:
 
 def couriers_to(receivers: Sequence[Receiver]) -> Couriers:
     """Return couriers to these receivers, which report on stderr."""
-    return Couriers(receivers, lambda line: warn(clean(line)), settled().settings.runbooks)
+    return Couriers(receivers, _warn, settled().settings.runbooks)
+
+
+def _warn(line: str) -> None:
+    """Print a line; a courier goes on if nothing reads stderr any more."""
+    with suppress(OSError):
+        warn(clean(line))

@@ -11,7 +11,6 @@ from gputop.core.model.sample import Frame
 from gputop.core.notification.notification import Event, Notification
 from gputop.core.text.text import excerpt
 
-_MOST_LABEL: Final = 200
 _MOST_TEXT: Final = 2000
 _SEVERITIES: Final = {Stage.OBSERVATION: "info", Stage.SUSPECT: "warning", Stage.ALARM: "critical"}
 _OFFSET, _PRIME, _64_BITS, _GAP = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1, 0xFF
@@ -84,13 +83,13 @@ def alerts_of(frame: Frame, stage: Stage, codes: Sequence[str] = ()) -> list[Ale
 
 def alert_of(finding: Finding, frame: Frame) -> Alert:
     """Return the alert of a finding."""
-    subject = finding.subject
+    subject, host, code = finding.subject, excerpt(frame.host.name), excerpt(finding.code)
     gpus = tuple(gpu.index for gpu in frame.gpus if gpu.uuid == subject.gpu)
     pid = subject.process.pid if subject.process else None
     labels = {
-        "alertname": finding.code,
+        "alertname": code,
         "severity": _SEVERITIES[finding.stage],
-        "host": frame.host.name,
+        "host": host,
         "job": "gputop",
         "gpu": str(gpus[0]) if gpus else "",
         "UUID": subject.gpu or "",
@@ -102,13 +101,13 @@ def alert_of(finding: Finding, frame: Frame) -> Alert:
         labels["subject"] = subject.label
     where = f": process {pid}" if pid is not None else f": GPU {gpus[0]}" if gpus else ""
     return Alert(
-        labels={name: excerpt(value, _MOST_LABEL) for name, value in labels.items() if value},
-        title=f"{finding.stage.value} {excerpt(finding.code, _MOST_LABEL)}{where}",
+        labels={name: excerpt(value) for name, value in labels.items() if value},
+        title=f"{finding.stage.value} {code}{where}",
         summary=excerpt(f"{subject.label}: {finding.summary}", _MOST_TEXT),
         description=excerpt(_description(finding), _MOST_TEXT),
-        code=finding.code,
+        code=code,
         stage=finding.stage,
-        host=frame.host.name,
+        host=host,
         starts_s=finding.since_s,
         gpus=gpus,
         pids=() if pid is None else (pid,),

@@ -82,7 +82,11 @@ def _connection(request: Request) -> tuple[http.client.HTTPConnection, str, dict
     """Return a connection, through the proxy of the environment if there is one, its target, and more headers."""
     parts = urlsplit(request.url)
     target = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-    proxy = "" if proxy_bypass(parts.netloc) else getproxies_environment().get(parts.scheme, "")
+    proxy = (
+        ""
+        if _is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc)
+        else getproxies_environment().get(parts.scheme, "")
+    )
     if not proxy:
         return _opened(parts.scheme, parts, request), target, {}
     via = urlsplit(proxy)
@@ -93,6 +97,11 @@ def _connection(request: Request) -> tuple[http.client.HTTPConnection, str, dict
         return connection, f"http://{parts.netloc}{target}", headers
     connection.set_tunnel(parts.hostname or "", parts.port, headers)
     return connection, target, {}
+
+
+def _is_loopback(host: str) -> bool:
+    """Return whether a host is this one, which Prometheus does not reach through a proxy either."""
+    return host in {"localhost", "::1"} or host.startswith("127.")
 
 
 def _opened(scheme: str, to: SplitResult, request: Request) -> http.client.HTTPConnection:

@@ -5,6 +5,7 @@ from examples import NOW, frame
 
 from gputop.core.model.finding import Stage, Subject
 from gputop.core.model.process_id import ProcessId
+from gputop.core.model.sample import Host
 from gputop.core.notification.alert import alert_of, alerts_of
 
 
@@ -43,10 +44,10 @@ def test_a_stage_and_codes_select_the_alerts() -> None:
 
 
 def test_words_of_a_process_are_one_clean_line_of_limited_length() -> None:
-    hostile = finding(summary="x\r\nBcc: eve\x1b[2J" + "A" * 100_000, label="evil\n\n", gpu=None)
-    alert = alert_of(hostile, frame())
+    hostile = finding("evil\r\ncode", summary="x\r\nBcc: eve\x1b[2J" + "A" * 100_000, label="evil\n\n", gpu=None)
+    alert = alert_of(hostile, frame(host=Host(name="h\r\nBcc: eve")))
 
-    for text in (alert.summary, alert.description, alert.title, *alert.labels.values()):
+    for text in (alert.host, alert.code, alert.summary, alert.description, alert.title, *alert.labels.values()):
         assert len(text) <= 2000
         assert text.isprintable()
 

@@ -119,6 +119,9 @@ def test_the_proxy_of_the_environment_gets_the_request(monkeypatch: pytest.Monke
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
         assert post(request("http://alerts.example.org/in")).status == 200
+        with http_receiver() as here:
+            assert post(request(here.url)).status == 200  # loopback needs no proxy
 
+    assert len(here.bodies) == len(proxy.bodies) == 1
     assert proxy.requests[0]["path"] == "http://alerts.example.org/in"
     assert proxy.requests[0]["Proxy-Authorization"] == "Basic YW5uOnB3"
