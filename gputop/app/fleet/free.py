@@ -9,8 +9,9 @@ from msgspec import Struct
 from gputop.app.errors import UNKNOWN
 from gputop.app.fleet.readers import reader_of
 from gputop.app.fleet.request import FleetFreeRequest
-from gputop.app.fleet.show import chosen, column_of, filters_of, status
+from gputop.app.fleet.show import column_of, filters_of, status
 from gputop.app.terminal import print_json, warn
+from gputop.core.fleet.choice import chosen
 from gputop.core.fleet.model import FleetHost
 from gputop.core.model.units import duration_text
 from gputop.report.grid import Cell, Layout, draw, look

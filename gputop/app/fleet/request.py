@@ -7,7 +7,8 @@ class FleetRequest(Struct, frozen=True, kw_only=True):
     """A question for a fleet. ``prometheus``: base URLs of servers; ``http_config``: a file with their credentials.
 
     ``hosts``: exporters to read without a server. ``labels``: further labels to show. ``where``: filters of hosts
-    that must all match. ``columns``: their keys, empty for the usual ones. ``timeout_s``: per question.
+    that must all match. ``timeout_s``: per question. ``interval_s``: between two readings of the screen. ``format``:
+    empty for the screen on a terminal, and a table elsewhere.
     """
 
     prometheus: tuple[str, ...] = ()
@@ -20,7 +21,8 @@ class FleetRequest(Struct, frozen=True, kw_only=True):
     sort: str = "host"
     is_reversed: bool = False
     timeout_s: float = 10.0
-    format: str = "table"
+    interval_s: float = 15.0
+    format: str = ""
 
 
 class FleetFreeRequest(FleetRequest, frozen=True, kw_only=True):

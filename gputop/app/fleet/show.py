@@ -6,9 +6,11 @@ import sys
 from gputop.app.errors import OK, UNKNOWN, BadRequestError
 from gputop.app.fleet.readers import reader_of
 from gputop.app.fleet.request import FleetRequest
+from gputop.app.monitoring.screen import has_terminal
 from gputop.app.terminal import print_json, warn
-from gputop.core.fleet.columns import HOST_COLUMN_BY_WORD, HOSTS, HostColumn, sorted_hosts
-from gputop.core.fleet.model import Fleet, FleetHost, totals
+from gputop.core.fleet.choice import chosen
+from gputop.core.fleet.columns import HOST_COLUMN_BY_WORD, HOSTS, HostColumn
+from gputop.core.fleet.model import Fleet, FleetHost
 from gputop.core.query.filter import Filter
 from gputop.core.query.parser import QueryError, read
 from gputop.core.text.suggest import nearest
@@ -17,8 +19,12 @@ from gputop.report.grid import look
 
 
 def show(request: FleetRequest) -> int:
-    """Read the fleet once, print it, and return the exit status."""
+    """Show the screen, or read the fleet once and print it; return the exit status."""
     filters, column = filters_of(request.where), column_of(request.sort)
+    if not request.format and has_terminal():
+        from gputop.app.fleet.screen import show_screen
+
+        return show_screen(request, filters, column)
     fleet = chosen(reader_of(request).read(), filters, column, is_reversed=request.is_reversed)
     if request.format == "json":
         print_json(fleet)
@@ -29,8 +35,8 @@ def show(request: FleetRequest) -> int:
     else:
         from gputop.report.fleet import table
 
-        print(table(fleet, fleet.hosts, *look(sys.stdout, os.environ)))
-    return status(fleet, is_table=request.format == "table")
+        print(table(fleet, *look(sys.stdout, os.environ)))
+    return status(fleet, is_table=request.format in {"", "table"})
 
 
 def status(fleet: Fleet, *, is_table: bool) -> int:
@@ -42,22 +48,6 @@ def status(fleet: Fleet, *, is_table: bool) -> int:
             warn(problem)
     has_answer = any(host.gpus for host in fleet.hosts) or not any(server.problems for server in fleet.servers)
     return OK if has_answer else UNKNOWN
-
-
-def chosen(
-    fleet: Fleet, filters: tuple[Filter[FleetHost], ...], column: HostColumn, *, is_reversed: bool = False
-) -> Fleet:
-    """Return the fleet with the hosts that all filters keep, in the order of a column."""
-    kept = tuple(host for host in fleet.hosts if all(one.keeps(host) for one in filters))
-    hosts = tuple(sorted_hosts(kept, column, is_reversed=is_reversed))
-    return Fleet(
-        time_s=fleet.time_s,
-        totals=totals(hosts),
-        servers=fleet.servers,
-        hosts=hosts,
-        alerts=fleet.alerts,
-        simulated=fleet.simulated,
-    )
 
 
 def filters_of(texts: tuple[str, ...]) -> tuple[Filter[FleetHost], ...]:

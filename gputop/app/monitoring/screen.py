@@ -81,7 +81,7 @@ def show_screen(request: ScreenRequest) -> int:
     return status
 
 
-def _forget_orders_of_another_user() -> None:
+def forget_orders_of_another_user() -> None:
     """Remove the variables of Textual if sudo kept them: they name a log file to write and code to load."""
     if is_of_another_user(os.environ):
         for name in [name for name in os.environ if name.startswith("TEXTUAL")]:
@@ -99,7 +99,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
 
     Print the mistakes in the settings, and why the link does not work if it does not.
     """
-    _forget_orders_of_another_user()
+    forget_orders_of_another_user()
     lean("textual.app")
     from gputop.app.copying import keep_copy
     from gputop.app.notifying import ProgramNotifier
@@ -116,7 +116,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
     view = ViewOptions(
         theme=settings.theme,
         density=Density(settings.density),
-        is_ascii=settings.ascii or not _speaks_unicode(),
+        is_ascii=settings.ascii or not speaks_unicode(),
         own_user=parts.viewer.name,
         own_pid=parts.viewer.pid,
         settings=settings,
@@ -194,6 +194,6 @@ def _keep_ending(panel: str, reason: str) -> None:
     failures.failed("panels", panel, reason) if reason else failures.worked("panels", panel)
 
 
-def _speaks_unicode() -> bool:
+def speaks_unicode() -> bool:
     """Return whether the terminal shows more than ASCII; the Linux console lacks braille."""
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8" and os.environ.get("TERM") != "linux"

@@ -25,9 +25,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reverse", dest="is_reversed", action="store_true", default=_ABSENT, help="reverse the order")
     parser.add_argument(
         "--format", choices=("table", "json", "csv"), default=_ABSENT, metavar="FORMAT",
-        help="table (default), json or csv",
+        help="print once: table, json or csv (default: the screen on a terminal, else a table)",
     )  # fmt: skip
     add_json(parser)
+    parser.add_argument(
+        "--interval", dest="interval_s", type=seconds(1), default=_ABSENT, metavar="SECONDS",
+        help="how often the screen asks (default 15)",
+    )  # fmt: skip
     add_ending(
         parser,
         "gputop fleet --prometheus http://prometheus:9090",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from gputop.core.fleet.build import natural
-from gputop.core.fleet.model import FleetHost
+from gputop.core.fleet.model import Fleet, FleetHost
 from gputop.core.model.field import Field, SortValue
 from gputop.core.model.metric import Unit
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_text, share
@@ -129,6 +129,21 @@ def _search(text: str) -> Test[FleetHost]:
 
 HOST_COLUMN_BY_WORD: Final = words_of(HOST_COLUMNS)
 HOSTS: Final = Vocabulary(HOST_COLUMN_BY_WORD, _search)
+
+
+_USUAL: Final = (
+    "host", "server", "label", "gpus", "util", "tensor", "mem", "power", "temp", "jobs", "users", "findings", "age",
+    "problem",
+)  # fmt: skip
+_IF_USED: Final = frozenset({"server", "label", "jobs", "users", "findings", "problem"})
+_BY_KEY: Final = {column.key: column for column in HOST_COLUMNS}
+
+
+def shown_columns(fleet: Fleet) -> list[HostColumn]:
+    """Return the columns that say something of the hosts of a fleet."""
+    used = {key for key in _IF_USED if any(_BY_KEY[key].sort(host) not in {None, "", NOTHING} for host in fleet.hosts)}
+    used -= set() if len(fleet.servers) > 1 else {"server"}
+    return [_BY_KEY[key] for key in _USUAL if key not in _IF_USED or key in used]
 
 
 def sorted_hosts(hosts: tuple[FleetHost, ...], column: HostColumn, *, is_reversed: bool = False) -> list[FleetHost]:

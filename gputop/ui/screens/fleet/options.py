@@ -1,0 +1,20 @@
+"""Options of the fleet screen."""
+
+from msgspec import Struct
+
+from gputop.core.fleet.model import FleetHost
+from gputop.core.query.filter import Filter
+from gputop.ui.input.keymap import Keymap
+
+
+class FleetOptions(Struct, frozen=True, kw_only=True):
+    """What a fleet screen shows, and how. ``interval_s``: between the end of a reading and the next."""
+
+    keys: Keymap
+    theme: str = "auto"
+    is_ascii: bool = False
+    writes_changes_only: bool = True
+    where: tuple[Filter[FleetHost], ...] = ()
+    sort: str = "host"
+    is_reversed: bool = False
+    interval_s: float = 15.0

@@ -1,0 +1,171 @@
+"""The fleet screen: hosts as a table and as a map, filter, order, one host, servers that fail."""
+
+from collections.abc import Callable
+from threading import Event
+from typing import Final
+
+import pytest
+from textual.pilot import Pilot
+
+from gputop.core.fleet.model import Fleet, FleetGpu, FleetHost, FleetServer, totals
+from gputop.core.protocol.link import Down
+from gputop.ui.fleet_app import FleetApp
+from gputop.ui.input.keymap import keymap
+from gputop.ui.render.line_widget import FastLines
+from gputop.ui.screens.fleet.host_page import HostPage
+from gputop.ui.screens.fleet.options import FleetOptions
+
+_GIB: Final = 1024**3
+
+
+def _host(name: str, uses: str) -> FleetHost:
+    loads = {"busy": 90.0, "idle": 0.0, "free": 0.0, "lost": None}
+    gpus = tuple(
+        FleetGpu(
+            index=str(index), use=use, utilization_percent=loads[use], xid=79 if use == "lost" else 0,
+            memory_used_bytes=0 if use == "free" else 40 * _GIB, memory_total_bytes=80 * _GIB,
+        )
+        for index, use in enumerate(uses.split())
+    )  # fmt: skip
+    return FleetHost(name=name, server="p:9090", instances=(f"{name}:9400",), gpus=gpus, power_w=700.0)
+
+
+def _fleet(*hosts: FleetHost, problems: tuple[str, ...] = ()) -> Fleet:
+    server = FleetServer(name="p:9090", took_s=0.1, problems=problems)
+    return Fleet(time_s=0.0, totals=totals(hosts), servers=(server,), hosts=hosts)
+
+
+HOSTS: Final = _fleet(
+    _host("n1", "busy busy"), _host("n2", "free free"), _host("n10", "idle lost"),
+    FleetHost(name="n11", server="p:9090", instances=("n11:9400",), problem="down"),
+)  # fmt: skip
+
+
+def _app(read: Callable[[], Fleet] = lambda: HOSTS) -> FleetApp:
+    return FleetApp(read, FleetOptions(keys=keymap("gputop"), writes_changes_only=False))
+
+
+def _text(app: FleetApp) -> list[str]:
+    parts = (app.fleet_screen.head, app.fleet_screen.body, app.fleet_screen.foot)
+    return ["".join(text for text, _ in line.spans).rstrip() for part in parts for line in part.lines]
+
+
+async def _until(pilot: "Pilot[Down]", app: FleetApp, word: str) -> str:
+    for _ in range(1000):
+        text = "\n".join(_text(app))
+        if word in text:
+            return text
+        await pilot.pause(0.01)
+    pytest.fail(f"no {word!r} in\n{text}")
+
+
+def _names(text: str) -> list[str]:
+    return [line.split()[0] for line in text.splitlines() if line.startswith(" n")]
+
+
+async def test_hosts_are_rows_with_a_cell_per_gpu_below_the_totals() -> None:
+    async with _app().run_test(size=(120, 24)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        text = await _until(pilot, app, "HOST")
+        assert "4 hosts (1 without values) · 6 GPUs · 2 busy · 1 idle · 2 free · 1 lost" in text
+        assert _names(text) == ["n1", "n2", "n10", "n11"]
+        assert " n1   ██" in text
+        assert " n2   ··" in text
+        assert " n10  ox" in text
+        assert "down" in text
+
+
+async def test_a_filter_keeps_matching_hosts_and_counts_only_those_and_escape_removes_it() -> None:
+    async with _app().run_test(size=(120, 24)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        await _until(pilot, app, "HOST")
+        await pilot.press("f4", *"free>=2", "enter")
+        text = await _until(pilot, app, "only free>=2")
+        assert _names(text) == ["n2"]
+        assert "1 host · 2 GPUs · 2 free" in text
+        await pilot.press("escape")
+        assert _names(await _until(pilot, app, "4 hosts")) == ["n1", "n2", "n10", "n11"]
+        await pilot.press("f4", *"fre>1")
+        assert "Did you mean free?" in await _until(pilot, app, "filter:")
+
+
+async def test_sorting_puts_the_most_free_gpus_first_and_keeps_the_cursor_on_its_host() -> None:
+    async with _app().run_test(size=(120, 24)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        await _until(pilot, app, "HOST")
+        await pilot.press("down", "down", "full_stop")
+        assert _names(await _until(pilot, app, "sorted by FREE")) == ["n2", "n1", "n10", "n11"]
+        lines = app.fleet_screen.body.lines
+        chosen = ["".join(text for text, _ in line.spans).split()[0] for line in lines if line.base == "cursor"]
+        assert chosen == ["n10"]
+
+
+async def test_enter_shows_one_host_with_its_gpus_and_escape_goes_back() -> None:
+    async with _app().run_test(size=(120, 40)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        await _until(pilot, app, "HOST")
+        await pilot.press("down", "down", "enter")
+        page = app.screen
+        assert isinstance(page, HostPage)
+        lines = ["".join(text for text, _ in line.spans) for line in page.body.lines]
+        assert any("GPU 1" in line and "lost" in line and "Xid 79" in line for line in lines)
+        await pilot.press("escape")
+        assert app.screen is app.fleet_screen
+
+
+async def test_a_thousand_hosts_fit_a_map_of_one_screen() -> None:
+    fleet = _fleet(*(_host(f"n{number:04d}", "busy free") for number in range(1000)))
+    async with _app(lambda: fleet).run_test(size=(120, 30)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        await _until(pilot, app, "HOST")
+        await pilot.press("v", "end")
+        await _until(pilot, app, "n0999")
+        body: FastLines = app.fleet_screen.body
+        cells = ["".join(text for text, _ in line.spans).split()[-1] for line in body.lines[1:]]
+        assert sum(map(len, cells)) == 1000
+        assert len(body.lines) <= body.size.height
+
+
+async def test_a_server_that_fails_is_named_and_the_screen_goes_on() -> None:
+    answers = iter([_fleet(problems=("nothing listens there",)), HOSTS])
+    async with _app(lambda: next(answers, HOSTS)).run_test(size=(100, 24)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        await _until(pilot, app, "p:9090: nothing listens there")
+        await pilot.press("ctrl+r")
+        assert "nothing listens" not in await _until(pilot, app, "4 hosts")
+
+
+async def test_a_narrow_terminal_keeps_names_cells_and_load() -> None:
+    async with _app().run_test(size=(36, 12)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        text = await _until(pilot, app, "HOST")
+        (title,) = [line for line in text.splitlines() if line.startswith(" HOST")]
+        assert {"EACH", "UTIL"} <= set(title.split())
+        assert all(len(line) <= 36 for line in text.splitlines() if line.startswith(" n"))
+
+
+async def test_the_screen_answers_keys_while_a_server_does_not_answer() -> None:
+    released = Event()
+
+    def read() -> Fleet:
+        released.wait(60)
+        return HOSTS
+
+    try:
+        async with _app(read).run_test(size=(100, 24)) as pilot:
+            app = pilot.app
+            assert isinstance(app, FleetApp)
+            assert "asking …" in await _until(pilot, app, "asking")
+            await pilot.press("v")
+            assert "Table" in await _until(pilot, app, "Table")
+            released.set()
+            await _until(pilot, app, "4 hosts")
+    finally:
+        released.set()
