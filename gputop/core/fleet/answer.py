@@ -93,8 +93,7 @@ ALERTS: Final = Decoder(AlertAnswer)
 
 
 class Answers(Struct, frozen=True):
-    """What a server says of a fleet: values by their query, the labels of its GPUs, and exporters without answer."""
+    """What a server says of a fleet, by query: values, and series of which only the labels matter."""
 
     values: Mapping[str, Sequence[Sample]] = {}
-    names: Sequence[Series] = ()
-    down: Sequence[Series] = ()
+    labels: Mapping[str, Sequence[Series]] = {}

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from gputop.core.fleet.answer import Alert, Answers
 from gputop.core.fleet.model import FleetAlert, FleetGpu, FleetHost, use_of
-from gputop.core.fleet.plan import host_name, without_port
+from gputop.core.fleet.plan import AGENTS, DOWN, FINDINGS, JOBS, NAMES, USERS, host_name, without_port
 from gputop.core.text.text import clean, excerpt
 
 _MIB: Final = 1024**2
@@ -15,6 +15,8 @@ _LOST_XID: Final = 79  # the GPU has fallen off the bus
 _MOST_LABEL: Final = 120
 _MOST_NAMES: Final = 20_000
 _STALE_S: Final = 120.0
+_MOST_SAID: Final = 50  # users, jobs or findings of a host
+_SAID_BY: Final = {USERS: ("user",), JOBS: ("job_kind", "job_id"), FINDINGS: ("code",)}
 _PER_HOST: Final = ("tensor", "power", "temperature", "age")
 _GPU_JOBS: Final = ("dcgm", "gputop", "gpu")
 _PER_GPU: Final = ("utilization", "activity", "used", "free", "xid")
@@ -83,11 +85,19 @@ class _Values:
             for key in _PER_HOST
         }
         self._by_gpu = _by_gpu(answers)
+        self._agents = {series.metric.get("instance", "") for series in answers.labels.get(AGENTS, ())}
+        self._said = {key: _said(answers, key) for key in (USERS, JOBS, FINDINGS)}
         self.instances = self._by_gpu.keys()
 
     def of_host(self, key: str, instances: Sequence[str]) -> float | None:
         """Return the value of a host; of several exporters on it, the one that has it."""
         return next((value for one in instances if (value := self._by_host[key].get(one)) is not None), None)
+
+    def said(self, key: str, instances: Sequence[str]) -> tuple[str, ...] | None:
+        """Return the users, jobs or findings of a host; None if no gputop export runs there."""
+        if not self._agents.intersection(instances):
+            return None
+        return tuple(sorted({text for one in instances for text in self._said[key].get(one, ())}))[:_MOST_SAID]
 
     def gpus(self, instances: Sequence[str]) -> tuple[FleetGpu, ...]:
         """Return the GPUs of a host. If several exporters run on it, each adds what those before it lack."""
@@ -111,6 +121,20 @@ def _by_gpu(answers: Answers) -> dict[str, dict[str, _Row]]:
                     row = gpus[metric.gpu] = [None] * len(_PER_GPU)
                 row[place] = value
     return found
+
+
+def _said(answers: Answers, key: str) -> dict[str, set[str]]:
+    """Return the users, jobs or findings of each instance. Observations need no action, and are left out."""
+    found: dict[str, set[str]] = {}
+    for series in answers.labels.get(key, ()):
+        labels = series.metric
+        if labels.get("stage") != "observation":
+            found.setdefault(labels.get("instance", ""), set()).add(_text(":".join(_words(key, labels))))
+    return found
+
+
+def _words(key: str, labels: dict[str, str]) -> list[str]:
+    return [labels.get(name, "") for name in _SAID_BY[key]]
 
 
 def _either(first: float | None, second: float | None) -> float | None:
@@ -137,6 +161,9 @@ def _host(  # noqa: PLR0917 - what is known of a host
         tensor_percent=None if tensor is None else tensor * 100,
         power_w=values.of_host("power", instances),
         temperature_c=values.of_host("temperature", instances),
+        jobs=values.said(JOBS, instances),
+        users=values.said(USERS, instances),
+        findings=values.said(FINDINGS, instances),
         age_s=None if age is None else max(0.0, age),
         problem="down" if down.issuperset(instances) else "old values" if age is not None and age > _STALE_S else "",
     )
@@ -162,7 +189,7 @@ def _gpu(index: str, row: _Row) -> FleetGpu:
 def _names(answers: Answers) -> dict[str, tuple[dict[str, None], dict[str, None], dict[str, str]]]:
     """Return the instances, models and labels of each host."""
     found: dict[str, tuple[dict[str, None], dict[str, None], dict[str, str]]] = {}
-    for sample in answers.names:
+    for sample in answers.labels.get(NAMES, ()):
         labels = sample.metric
         instances, models, held = found.setdefault(_text(host_name(labels)), ({}, {}, {}))
         instances[labels.get("instance", "")] = None
@@ -174,10 +201,10 @@ def _names(answers: Answers) -> dict[str, tuple[dict[str, None], dict[str, None]
 
 def _down(answers: Answers) -> set[str]:
     """Return the instances that a server cannot scrape, of the jobs that serve GPUs."""
-    jobs = {sample.metric.get("job", "") for sample in answers.names}
+    jobs = {sample.metric.get("job", "") for sample in answers.labels.get(NAMES, ())}
     return {
         sample.metric.get("instance", "")
-        for sample in answers.down
+        for sample in answers.labels.get(DOWN, ())
         if (job := sample.metric.get("job", "")) in jobs or any(word in job.lower() for word in _GPU_JOBS)
     }
 

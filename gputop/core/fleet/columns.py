@@ -18,6 +18,9 @@ class HostColumn(Field[FleetHost], frozen=True, kw_only=True):
     is_left: bool = False
 
 
+_FEW: Final = 2
+
+
 def _count(use: str) -> Callable[[FleetHost], SortValue]:
     return lambda host: host.count(use) if host.gpus else None
 
@@ -38,7 +41,10 @@ def _memory(host: FleetHost) -> float | None:
 
 
 def _names(names: tuple[str, ...] | None) -> str:
-    return NOTHING if names is None else ",".join(names)
+    """Return the first names, and how many more there are."""
+    if names is None:
+        return NOTHING
+    return ",".join(names[:_FEW]) + (f" +{len(names) - _FEW}" if len(names) > _FEW else "")
 
 
 def _labels(host: FleetHost) -> str:

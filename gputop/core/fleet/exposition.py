@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gputop.core.fleet.answer import Answers, Place, Sample, Series
+from gputop.core.fleet.plan import AGENTS, FINDINGS, JOBS, NAMES, USERS
 
 _LINE: Final = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?\s*", re.ASCII)
 _LABEL: Final = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)",?\s*', re.ASCII)
@@ -43,7 +44,11 @@ _SERIES: Final = (
     _Series("power", "DCGM_FI_DEV_POWER_USAGE", max, sum),
     _Series("temperature", _NAMES, max, max),
 )
-_READ: Final = frozenset(series.name for series in _SERIES)
+_LABELS: Final = {
+    NAMES: _NAMES, AGENTS: "gputop_build_info", USERS: "gputop_user_gpus", JOBS: "gputop_job_gpus",
+    FINDINGS: "gputop_finding",
+}  # fmt: skip
+_READ: Final = frozenset((*_LABELS.values(), *(series.name for series in _SERIES)))
 
 
 def answers_of(page: str, instance: str) -> Answers:
@@ -51,7 +56,10 @@ def answers_of(page: str, instance: str) -> Answers:
     samples = _samples(page)
     return Answers(
         {series.key: _answer(series, samples.get(series.name, []), instance) for series in _SERIES},
-        [Series(labels | {"instance": instance}) for labels, _ in samples.get(_NAMES, [])],
+        {
+            key: [Series(labels | {"instance": instance}) for labels, _ in samples.get(name, [])]
+            for key, name in _LABELS.items()
+        },
     )
 
 

@@ -15,6 +15,11 @@ _HOST_NAMES: Final = ("Hostname", "hostname", "nodename", "node")
 
 NAMES: Final = "names"
 DOWN: Final = "down"
+AGENTS: Final = "agents"
+USERS: Final = "users"
+JOBS: Final = "jobs"
+FINDINGS: Final = "findings"
+OF_LABELS: Final = frozenset({NAMES, DOWN, AGENTS, USERS, JOBS, FINDINGS})
 
 
 class Query(Struct, frozen=True):
@@ -42,6 +47,10 @@ def queries(labels: Sequence[str] = (), *, over_s: int = 0) -> tuple[Query, ...]
         Query("xid", "max by (instance, gpu) (DCGM_FI_DEV_XID_ERRORS) != 0"),
         Query("age", "max by (instance) (time() - timestamp(DCGM_FI_DEV_GPU_TEMP))"),
         Query(DOWN, "up == 0"),
+        Query(AGENTS, "count by (instance) (gputop_build_info)"),
+        Query(USERS, "count by (instance, user) (gputop_user_gpus)"),
+        Query(JOBS, "count by (instance, job_kind, job_id) (gputop_job_gpus)"),
+        Query(FINDINGS, 'count by (instance, code) (gputop_finding{stage!="observation"})'),
     )
 
 

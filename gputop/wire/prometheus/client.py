@@ -21,7 +21,7 @@ from gputop.core.fleet.answer import (
     Series,
     ValueAnswer,
 )
-from gputop.core.fleet.plan import DOWN, NAMES, Query
+from gputop.core.fleet.plan import OF_LABELS, Query
 from gputop.core.text.text import excerpt
 from gputop.wire.prometheus.http import Access, Connection, Endpoint, HttpError
 
@@ -32,7 +32,6 @@ _REFUSED: Final = (401, 403)
 _NOT_FOUND: Final = 404
 A = TypeVar("A")
 T = TypeVar("T", ValueAnswer, LabelAnswer, AlertAnswer)
-_OF_LABELS: Final = (NAMES, DOWN)
 
 
 class Round(Struct, frozen=True):
@@ -80,8 +79,7 @@ class PrometheusClient:
         missing = tuple(
             reason if len(keys) == len(queries) else f"{', '.join(keys)}: {reason}" for reason, keys in failed.items()
         )
-        answers = Answers(values, labels.get(NAMES, ()), labels.get(DOWN, ()))
-        return Round(answers, self._alerts_of(alerts), (*missing, *warned))
+        return Round(Answers(values, labels), self._alerts_of(alerts), (*missing, *warned))
 
     def close(self) -> None:
         """Close the connections; a question that hangs stays in its thread."""
@@ -104,7 +102,7 @@ class PrometheusClient:
     def _query(self, query: Query) -> ValueAnswer | LabelAnswer:
         form = {"query": query.text, "timeout": f"{self._timeout_s:g}s"}
         answer = self._connection().ask("/api/v1/query", form, timeout_s=self._timeout_s)
-        return _decoded(answer, LABELS.decode) if query.key in _OF_LABELS else _decoded(answer, _values)
+        return _decoded(answer, LABELS.decode) if query.key in OF_LABELS else _decoded(answer, _values)
 
     def _alerts(self) -> AlertAnswer:
         return _decoded(self._connection().ask("/api/v1/alerts", timeout_s=self._timeout_s), ALERTS.decode)

@@ -59,6 +59,19 @@ def test_a_value_that_no_exporter_has_is_absent_and_the_use_of_the_gpu_unknown()
     assert host.gpus == (FleetGpu(index="0", memory_used_bytes=9000 * _MIB, xid=0, use="unknown"),)
 
 
+def test_users_jobs_and_findings_are_known_only_where_gputop_export_runs() -> None:
+    said = (
+        'gputop_build_info{version="1"} 1\ngputop_user_gpus{user="ann"} 2\ngputop_user_gpus{user="bob"} 1\n'
+        'gputop_job_gpus{job_kind="slurm",job_id="7",user="ann"} 2\n'
+        'gputop_finding{code="leak.memory",stage="alarm"} 1\n'
+        'gputop_finding{code="busy.fake",stage="observation"} 1\n'
+    )
+    (host,) = hosts_of("s", answers_of(page("n1") + said, "n1:9400"))
+    assert (host.users, host.jobs, host.findings) == (("ann", "bob"), ("slurm:7",), ("leak.memory",))
+    host = _host("n1")
+    assert (host.users, host.jobs, host.findings) == (None, None, None)
+
+
 def test_two_exporters_of_one_host_are_one_host_whose_gpus_count_once() -> None:
     names = [Series({"instance": one, "Hostname": "n1", "job": "gpus"}) for one in ("10.0.0.1:9400", "10.0.0.1:9401")]
     values = {
@@ -68,7 +81,7 @@ def test_two_exporters_of_one_host_are_one_host_whose_gpus_count_once() -> None:
         ],
         "used": [Sample(Place("10.0.0.1:9401", "0"), (0.0, 1000.0))],
     }
-    (host,) = hosts_of("s", Answers(values, names))
+    (host,) = hosts_of("s", Answers(values, {"names": names}))
     assert [(gpu.utilization_percent, gpu.memory_used_bytes) for gpu in host.gpus] == [(70.0, 1000 * _MIB)]
 
 
@@ -78,7 +91,7 @@ def test_an_exporter_that_does_not_answer_is_a_host_without_values() -> None:
         Series({"instance": "n2:9400", "job": "dcgm"}),
         Series({"instance": "web:80", "job": "nginx"}),
     ]
-    hosts = hosts_of("s", Answers({}, names, down))
+    hosts = hosts_of("s", Answers({}, {"names": names, "down": down}))
     assert [(host.name, host.problem) for host in hosts] == [("n1", ""), ("n2", "down")]
     assert totals(hosts).down == 1
 
@@ -89,13 +102,13 @@ def test_a_gpu_that_fell_off_the_bus_is_lost() -> None:
         "xid": [Sample(Place("n1:1", "3"), (0.0, 79.0))],
         "utilization": [Sample(Place("n1:1", "0"), (0.0, 99.0))],
     }
-    (host,) = hosts_of("s", Answers(values, names))
+    (host,) = hosts_of("s", Answers(values, {"names": names}))
     assert cells(host) == "█x"
 
 
 def test_hostile_labels_stay_harmless_and_short() -> None:
     names = [Series({"instance": "n1:1", "Hostname": "\x1b[2Jevil" + "x" * 1000, "modelName": "a\nb"})]
-    (host,) = hosts_of("s", Answers({}, names))
+    (host,) = hosts_of("s", Answers({}, {"names": names}))
     assert "\x1b" not in host.name
     assert len(host.name) <= 120
     assert "\n" not in host.models[0]

@@ -107,7 +107,7 @@ def test_a_server_that_cannot_answer_says_why_in_one_line(reply: Reply, words: s
     found = _ask(reply)
     assert len(found.problems) == 1
     assert words in found.problems[0]
-    assert not found.answers.names
+    assert not found.answers.labels
 
 
 def test_a_server_that_hangs_costs_no_more_than_the_time_limit() -> None:
