@@ -1,0 +1,219 @@
+"""gputop export on a simulated driver: eight GPUs, MIG, a lost GPU, a consumer board; scraped by a real Prometheus."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exporters import PATIENCE_S, Exporter, exporting
+from expositions import Read, promtool, read
+
+pytestmark = pytest.mark.skipif("NVML_MOCK_BOX" not in os.environ, reason="needs a driver that can be told to fall ill")
+
+DATACENTRE = {
+    "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_MEM_CLOCK", "DCGM_FI_DEV_MEMORY_TEMP", "DCGM_FI_DEV_GPU_TEMP",
+    "DCGM_FI_DEV_POWER_USAGE", "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
+    "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_MEM_COPY_UTIL", "DCGM_FI_DEV_ENC_UTIL", "DCGM_FI_DEV_DEC_UTIL",
+    "DCGM_FI_DEV_XID_ERRORS", "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_RESERVED",
+    "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
+    "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS", "DCGM_FI_DEV_ROW_REMAP_FAILURE", "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+    "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "DCGM_FI_PROF_DRAM_ACTIVE", "DCGM_FI_PROF_PCIE_TX_BYTES",
+    "DCGM_FI_PROF_PCIE_RX_BYTES",
+}  # fmt: skip
+
+
+class Box:
+    """An exporter on a box that can be changed while it runs."""
+
+    def __init__(self, path: Path, exporter: Exporter) -> None:
+        self._path = path
+        self.exporter = exporter
+
+    def write(self, scenario: str) -> None:
+        """Replace the scenario at one stroke."""
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(scenario)
+        fresh.rename(self._path)
+
+    def samples(self, wanted: str) -> dict[str, list[Read]]:
+        """Return the samples by name, as soon as there is one that contains a text."""
+        found: dict[str, list[Read]] = {}
+        for sample in read(self.exporter.until(wanted)):
+            found.setdefault(sample.name, []).append(sample)
+        return found
+
+
+@contextmanager
+def box(folder: Path, scenario: str, *arguments: str) -> Iterator[Box]:
+    path = folder / "box.scn"
+    path.write_text(scenario)
+    environment = {
+        "NVML_MOCK_SCENARIO": str(path), "NVML_MOCK_STATE": str(folder / "state"), "XDG_STATE_HOME": str(folder),
+    }  # fmt: skip
+    with exporting(*arguments, **environment) as running:
+        yield Box(path, running)
+
+
+def gpus(samples: list[Read]) -> set[str]:
+    return {sample.labels["gpu"] for sample in samples}
+
+
+def test_eight_gpus_serve_the_default_set_of_dcgm_exporter_for_each(tmp_path: Path) -> None:
+    with box(tmp_path, "[box]\ngpus = 8\nmodel = h100\n") as running:
+        running.samples("DCGM_FI_PROF_DRAM_ACTIVE{")
+        found = running.samples("DCGM_FI_PROF_PCIE_TX_BYTES{")
+        text = running.exporter.get()[1]
+
+    assert found.keys() >= DATACENTRE
+    assert {name for name in DATACENTRE if gpus(found[name]) != set("01234567")} == set()
+    assert promtool("".join(line for line in text.splitlines(keepends=True) if "DCGM_" not in line)) == ""
+
+
+def test_processes_are_counted_for_their_user_and_end_at_once(tmp_path: Path) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    scenario = "[box]\ngpus = 1\nmodel = h100\n"
+    try:
+        with box(tmp_path, f"{scenario}[process]\npid = {child.pid}\nmem = 3GiB\nsm = 50\n") as running:
+            found = running.samples("gputop_user_busy_gpu_seconds_total")
+            running.write(scenario)
+            end = time.monotonic() + PATIENCE_S
+            while "gputop_user_processes" in (text := running.exporter.get()[1]):
+                assert time.monotonic() < end
+    finally:
+        child.kill()
+        child.wait()
+
+    assert found["gputop_user_gpu_memory_used_bytes"][0].value == 3 * 1024**3
+    assert "gputop_user_gpu_seconds_total{" not in text
+
+
+def test_mig_instances_replace_their_board_for_dcgm_and_sums_of_gputop_are_right(tmp_path: Path) -> None:
+    split = "[gpu 0]\nmig = 1\nmig.instances = 3g.40gb@4, 1g.10gb@0\n"
+    with box(tmp_path, f"[box]\ngpus = 2\nmodel = h100\n{split}") as running:
+        found = running.samples('GPU_I_PROFILE="3g.40gb"')
+    used = {(s.labels["gpu"], s.labels.get("GPU_I_PROFILE")) for s in found["DCGM_FI_DEV_FB_USED"]}
+
+    assert used == {("0", "3g.40gb"), ("0", "1g.10gb"), ("1", None)}
+    assert gpus(found["DCGM_FI_DEV_GPU_UTIL"]) == {"1"}
+    assert len(found["gputop_gpu_power_watts"]) == 2
+    assert {s.labels["profile"] for s in found["gputop_gpu_instance_info"]} == {"3g.40gb", "1g.10gb"}
+
+
+def test_a_lost_gpu_ends_its_readings_and_keeps_its_xid_while_the_others_go_on(tmp_path: Path) -> None:
+    healthy = "[box]\ngpus = 3\nmodel = h100\n"
+    with box(tmp_path, healthy) as running:
+        running.samples("DCGM_FI_DEV_GPU_TEMP{")
+        running.write(healthy + "[gpu 1]\nxid = 79 @ 0.1\nlost = after(1s)\n")
+        found = running.samples('err_code="79"')
+        end = time.monotonic() + PATIENCE_S
+        while gpus(found["DCGM_FI_DEV_GPU_TEMP"]) != {"0", "2"}:
+            assert time.monotonic() < end
+            found = running.samples('err_code="79"')
+    states = {s.labels["state"] for s in found["gputop_gpu_state"] if s.labels["gpu"] == "1" and s.value}
+    xids = {(s.labels["gpu"], s.labels["xid"]): s.value for s in found["gputop_gpu_xid_errors_total"]}
+
+    assert states == {"lost"}
+    assert xids == {("1", "79"): 1}
+    assert {s.labels["reason"] for s in found["gputop_gpu_missing_readings"] if s.labels["gpu"] == "1"} == {"lost"}
+
+
+def test_a_driver_that_hangs_holds_up_no_scrape(tmp_path: Path) -> None:
+    healthy = "[box]\ngpus = 2\nmodel = h100\n"
+    with box(tmp_path, healthy) as running:
+        running.samples("DCGM_FI_DEV_GPU_TEMP{")
+        running.write(healthy + "[gpu 1]\nhang.nvmlDeviceGetTemperatureV = 600s\n")
+        found = running.samples('state="hung"} 1')
+
+    assert gpus(found["DCGM_FI_DEV_GPU_TEMP"]) == {"0"}
+
+
+def test_a_consumer_board_serves_what_it_has_and_says_what_it_lacks(tmp_path: Path) -> None:
+    with box(tmp_path, "[box]\ngpus = 1\nmodel = rtx4090\n") as running:
+        found = running.samples("DCGM_FI_PROF_PCIE_TX_BYTES{")
+
+    assert {"DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_FB_USED", "gputop_gpu_fan_speed_ratio"} <= found.keys()
+    assert not [name for name in found if name.endswith(("ENGINE_ACTIVE", "TENSOR_ACTIVE", "DRAM_ACTIVE"))]
+    assert {s.labels["reason"] for s in found["gputop_gpu_missing_readings"]} >= {"unsupported"}
+
+
+def test_totals_of_users_survive_a_restart(tmp_path: Path) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    scenario = f"[box]\ngpus = 1\nmodel = h100\n[process]\npid = {child.pid}\nmem = 1GiB\nsm = 50\n"
+    try:
+        held = []
+        for least in (0.3, 0.0):
+            with box(tmp_path, scenario) as running:
+                end = time.monotonic() + PATIENCE_S
+                while not (found := running.samples("gputop_user_gpu_seconds_total{")) or (
+                    found["gputop_user_gpu_seconds_total"][0].value <= least
+                ):
+                    assert time.monotonic() < end
+                held.append(found["gputop_user_gpu_seconds_total"][0].value)
+    finally:
+        child.kill()
+        child.wait()
+
+    assert held[1] >= held[0]
+
+
+# --- a real Prometheus ---------------------------------------------------------------------------------------------
+@contextmanager
+def prometheus(folder: Path, target: str) -> Iterator[str]:
+    """Run a Prometheus that scrapes a target every second; yield its URL."""
+    if shutil.which("prometheus") is None:
+        pytest.skip("prometheus is not installed (Debian: prometheus)")
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    (folder / "prom.yml").write_text(
+        "global: {scrape_interval: 1s}\nscrape_configs: [{job_name: gputop, honor_labels: false,"
+        f" static_configs: [{{targets: ['{target}']}}]}}]\n"
+    )
+    child = subprocess.Popen(
+        ["prometheus", f"--config.file={folder}/prom.yml", f"--storage.tsdb.path={folder}/tsdb",
+         f"--web.listen-address=127.0.0.1:{port}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        child.terminate()
+        child.wait(PATIENCE_S)
+
+
+def ask(url: str, query: str) -> list[dict[str, Any]]:
+    """Return the result of a query as soon as there is one."""
+    end = time.monotonic() + 2 * PATIENCE_S
+    while time.monotonic() < end:
+        try:
+            path = f"/api/v1/query?{urllib.parse.urlencode({'query': query})}"
+            with urllib.request.urlopen(url + path, timeout=PATIENCE_S) as answer:  # noqa: S310 - http, on this host
+                result: list[dict[str, Any]] = json.load(answer)["data"]["result"]
+        except (urllib.error.URLError, ConnectionError):
+            result = []
+        if result:
+            return result
+        time.sleep(0.2)
+    raise AssertionError(f"no answer to {query}")
+
+
+def test_a_real_prometheus_scrapes_it_and_answers_queries_of_known_dashboards(tmp_path: Path) -> None:
+    with box(tmp_path, "[box]\ngpus = 8\nmodel = h100\n") as running:
+        running.samples("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{")
+        with prometheus(tmp_path, f"{running.exporter.host}:{running.exporter.port}") as url:
+            ups = ask(url, "up == 1")
+            clocks = ask(url, 'DCGM_FI_DEV_SM_CLOCK{instance=~".*", gpu=~".*"} * 1000000')
+            power = ask(url, "avg by (Hostname, gpu) (DCGM_FI_DEV_POWER_USAGE)")
+            rate = ask(url, "rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION[1m]) >= 0")
+
+    assert len(ups) == 1
+    assert len(clocks) == len(power) == len(rate) == 8
