@@ -11,8 +11,13 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from gputop.app.backend.backend import BackendRequest
+from gputop.app.monitoring.frames import frames, open_source
 from gputop.core.model.xid import XIDS, XidKind
-from gputop.report.prometheus.table import SERIES
+from gputop.core.usage.past import past_of
+from gputop.report.prometheus.scene import Shape
+from gputop.report.prometheus.series import Group
+from gputop.report.prometheus.table import SERIES, of_frame
 from gputop.report.rules import DCGM, GPUTOP, rules_for, to_yaml
 
 PROMTOOL = shutil.which("promtool")
@@ -214,17 +219,18 @@ def written(folder: Path) -> list[str]:
     return [f"{GPUTOP}.yml", f"{DCGM}.yml"]
 
 
-def tried(folder: Path, parts: Mapping[str, tuple[Mapping[str, str], Mapping[int, int]]]) -> str:
+def tried(folder: Path, parts: Mapping[str, tuple[Mapping[str, str], Mapping[int, int]]], compared: str = "") -> str:
     """Run promtool once on all parts, each of them another host; return what it prints, empty if all hold.
 
     A part has series, and how many alerts with its name fire at these minutes; a name with a blank is any alert.
+    ``compared``: the number is compared with this.
     """
     series: dict[str, str] = {}
     checks = []
     for number, (name, (inputs, counts)) in enumerate(parts.items()):
         series |= {key.replace('instance="', f'instance="{number}-'): values for key, values in inputs.items()}
         alert = f'alertname="{name.partition("+")[0]}",' if " " not in name else ""
-        expr = f'count(ALERTS{{{alert}instance=~"{number}-.*",alertstate="firing"}})'
+        expr = f'count(ALERTS{{{alert}instance=~"{number}-.*",alertstate="firing"}}) {compared}'
         checks += [
             {
                 "expr": expr,
@@ -260,6 +266,33 @@ def test_no_rule_fires_on_a_harmless_case(tmp_path: Path) -> None:
     minutes = dict.fromkeys((20, 59, 120, END), 0)
 
     assert tried(tmp_path, {about: (series, minutes) for about, series in HARMLESS.items()}) == ""
+
+
+def simulated(box: str) -> dict[str, str]:
+    """Return the series that gputop serves of a simulated host, the same for 20 minutes."""
+    source = open_source(BackendRequest(demo=box), is_once=False)
+    step = frames(source, BackendRequest(demo=box), waits=True)
+    step()
+    shown = step()
+    text = of_frame(shown, Shape(groups=(Group.DCGM, Group.DCGM_MORE, Group.GPUTOP)), past_of(shown))
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            key, value = line.rsplit(" ", 1)
+            name, _, labels = key.partition("{")
+            found[f'{name}{{job="gputop",instance="{box}",{labels or "}"}'] = f"{value}x20"
+    return found
+
+
+def test_what_gputop_serves_of_simulated_hosts_is_what_the_rules_read(tmp_path: Path) -> None:
+    faults = ("EccUncorrected", "Hang", "IdleHolder", "Leak", "RowRemapPending")
+    trouble = simulated("trouble")
+    parts: dict[str, tuple[Mapping[str, str], Mapping[int, int]]] = {
+        "no alert on a host without a fault": (simulated("mig"), {18: 0})
+    }
+    parts |= {f"Gputop{name}": (trouble, {18: 1}) for name in faults}
+
+    assert tried(tmp_path, parts, "> bool 0") == ""
 
 
 def test_a_test_of_rules_can_fail(tmp_path: Path) -> None:
