@@ -290,7 +290,11 @@ def test_what_gputop_serves_of_simulated_hosts_is_what_the_rules_read(tmp_path: 
     parts: dict[str, tuple[Mapping[str, str], Mapping[int, int]]] = {
         "no alert on a host without a fault": (simulated("mig"), {18: 0})
     }
-    parts |= {f"Gputop{name}": (trouble, {18: 1}) for name in faults}
+    for rule in rules_for(GPUTOP):
+        if rule.name.removeprefix(GPUTOP.title()) in faults:
+            read = {key: values for key, values in trouble.items() if key.partition("{")[0] in rule.expr}
+            parts[rule.name] = read, {18: 1}
+    assert len(parts) == 1 + len(faults)
 
     assert tried(tmp_path, parts, "> bool 0") == ""
 
