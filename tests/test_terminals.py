@@ -5,6 +5,7 @@ import re
 import select
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +13,17 @@ import pytest
 from real_terminal import CTRL_Z, DOWN, ESCAPE, F1, GPUTOP, PATIENCE_S, terminal
 
 DEMO = (*GPUTOP, "--demo", "training")
+NO_KEYS = """
+import threading
+from gputop.__main__ import main
+start = threading.Thread.start
+def limited(thread):
+    if thread.name == "textual-input":
+        raise RuntimeError("can't start new thread")
+    start(thread)
+threading.Thread.start = limited
+main()
+"""
 COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:[34][0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
 
 
@@ -230,3 +242,10 @@ def test_root_writes_a_log_of_the_toolkit_where_the_caller_of_sudo_says(tmp_path
 
         assert shown.end() == 0
     assert not (tmp_path / "precious").exists()
+
+
+def test_a_screen_that_cannot_start_a_thread_ends_with_status_0() -> None:
+    """As at a limit of processes (ulimit -u)."""
+    with terminal(sys.executable, "-c", NO_KEYS, "--demo", "training") as shown:
+        assert shown.end() == 1
+        assert b"can't start new thread" in shown.written

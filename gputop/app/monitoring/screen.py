@@ -139,9 +139,10 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
     collect_seldom()  # after the last import that stays loaded
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is for messages
-    down = GputopApp(link, view).run(mouse=True)
+    app = GputopApp(link, view)
+    down = app.run(mouse=True)
     if down is None:
-        return OK
+        return app.return_code or OK  # 1 after an error of the screen, which Textual has printed
     print(down.reason, file=sys.stderr)  # the sampler's own message
     return BAD_INPUT if down.status is None else down.status
 
