@@ -41,7 +41,7 @@ _PATIENCE_S: Final = 1.0  # for a process that blocks its readers
 _DEVICES: Final = "/dev/nvidia"
 _ENDED: Final = "it has exited"
 _REUSED: Final = "it has exited, and another process has its pid now"
-_FORBIDDEN: Final = "/proc does not identify it"
+_NO_STAT: Final = "its stat in /proc cannot be read"
 
 
 _UNREAD: Final = CostlyParts(missing=dict.fromkeys(("sockets", "shares"), Missing.UNSUPPORTED))
@@ -90,11 +90,11 @@ class Inspector:
             raw = self._proc.read(f"{request.pid}/stat")
         except GONE:
             return self._absent(request)
-        except OSError:
-            return self._nothing(request, _FORBIDDEN)
+        except OSError as error:
+            return self._nothing(request, f"{_NO_STAT}: {error.strerror}")
         stat = parse_stat(raw)
         if stat is None:
-            return self._nothing(request, _FORBIDDEN)
+            return self._nothing(request, _NO_STAT)
         if request.start_ticks not in {None, stat.start_ticks}:
             return self._nothing(request, _REUSED, has_ended=True)
         return raw, stat

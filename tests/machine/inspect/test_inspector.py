@@ -1,5 +1,6 @@
 """Looking at one process: a real child, an invented one, and those of the simulated boxes."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -214,6 +215,13 @@ def test_where_proc_hides_processes_nobody_is_said_to_have_ended() -> None:
 
     assert not found.has_ended
     assert "hidepid" in found.problem
+
+
+def test_a_limit_of_open_files_is_blamed_on_proc() -> None:
+    found = look(FakeProc({"7/stat": OSError(errno.EMFILE, os.strerror(errno.EMFILE))}))
+
+    assert not found.has_ended
+    assert found.problem == "its stat in /proc cannot be read: Too many open files"
 
 
 def test_a_real_child_is_told_as_it_is(tmp_path: Path) -> None:
