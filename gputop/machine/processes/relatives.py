@@ -1,7 +1,7 @@
 """The relatives of GPU processes that use no GPU: launchers above them, data loaders below."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from gputop.core.model.sample import HostProcess, Presence
@@ -16,6 +16,7 @@ _NO_RELATIVE: Final = 4  # a child that is none takes the place of so many: it i
 _MOST_OUTSIDE: Final = 65_536
 _CHILDREN_EVERY_S: Final = 5
 _CROWD: Final = 100  # processes whose children are read per second; with more of them a round takes longer
+_SEARCH_EVERY_S: Final = 5.0  # in a crowd that stays the same: a search takes 2 µs for each process
 _OUTSIDE_S: Final = 60.0  # a pid may be reused
 _UNREAD: Final[tuple[float, tuple[int, ...]]] = (0.0, ())
 
@@ -25,6 +26,7 @@ Follow = Callable[[int], TrackedProcess]
 class Family:
     """Remembers which processes do not belong to a family, and the children of each; reads children every 5 s.
 
+    In a crowd it searches every 5 s, and earlier if a process or relative has begun, exited or a new parent.
     A child is seen if the first thread of its parent forked it: each thread has its own file of children.
     ``left_out``: whether the last search ended early, as a sentence.
     """
@@ -34,16 +36,29 @@ class Family:
         self.left_out: tuple[str, ...] = ()
         self._outside: dict[int, float] = {}  # by pid: until when that is believed
         self._children: dict[int, tuple[float, tuple[int, ...]]] = {}  # by pid: when to ask again, and who they are
+        self._known: dict[int, int] = {}  # parents by pid, in the last search
+        self._found: dict[int, int] = {}  # its relatives: start ticks by pid
+        self._search_due = 0.0
 
     def find(self, processes: Iterable[HostProcess], follow: Follow, now: float) -> dict[int, TrackedProcess]:
         """Return the relatives by pid. ``follow`` reads a process."""
-        known: dict[int, int] = {}
+        alive = [one for one in processes if one.presence is Presence.ALIVE]
+        known = {one.pid: one.parent_pid for one in alive if one.parent_pid is not None}
+        if len(known) > _CROWD and known == self._known and now < self._search_due:
+            found = {pid: follow(pid) for pid in self._found}
+            if _starts(found) == self._found:
+                return found
+        found = self._search(alive, known, follow, now)
+        self._known, self._found, self._search_due = known, _starts(found), now + _SEARCH_EVERY_S
+        return found
+
+    def _search(
+        self, alive: list[HostProcess], known: dict[int, int], follow: Follow, now: float
+    ) -> dict[int, TrackedProcess]:
         by_user: dict[str | None, list[int]] = {}
-        for one in processes:
-            if one.presence is Presence.ALIVE and one.parent_pid is not None:
-                known[one.pid] = one.parent_pid
-                if not program_of(one.command).is_border:  # a desktop has started everything
-                    by_user.setdefault(one.user, []).append(one.pid)
+        for one in alive:
+            if one.pid in known and not program_of(one.command).is_border:  # a desktop has started everything
+                by_user.setdefault(one.user, []).append(one.pid)
         found: dict[int, TrackedProcess] = {}
         for parent in set(known.values()):
             self._climb(parent, known, found, follow, now)
@@ -118,6 +133,12 @@ class Family:
         if len(self._outside) >= _MOST_OUTSIDE:
             self._outside.clear()
         self._outside[pid] = now + _OUTSIDE_S
+
+
+def _starts(found: Mapping[int, TrackedProcess]) -> dict[int, int]:
+    """Return the start ticks of those that are alive, by pid."""
+    alive = {pid: one.stat for pid, one in found.items() if one.presence is Presence.ALIVE}
+    return {pid: stat.start_ticks for pid, stat in alive.items() if stat is not None}
 
 
 def _is_child(one: TrackedProcess, parent: int) -> bool:
