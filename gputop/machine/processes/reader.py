@@ -23,6 +23,8 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _PROOF_EVERY_S: Final = 10.0
 _BOOT_EVERY_S: Final = 60.0
 _STEADY_S: Final = 2.0  # a clock that is only slowed or sped up moves the boot time by less at a time
+_DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line, and mostly the name, which is always read
+_DETAILS_PER_S: Final = 10  # read again; with more processes a round takes longer: each takes 0.1 ms
 _DETAILS_S: Final = 2.0  # for the details in a reading; 3 s later the processes would count as not read
 _AT_ONCE: Final = 256
 _CROWD: Final = 100  # processes: if there are more, the sleeping ones take turns
@@ -195,13 +197,14 @@ class ProcessReader:
         """Read the details that are due until the time is over; return how many are left for the next reading."""
         due, self._due = self._due, []
         due.sort(key=self._turn_of)
+        every_s = max(_DETAILS_EVERY_S, len(self._tracked) // _DETAILS_PER_S)
         for at in range(0, len(due), _AT_ONCE):
             if self._clock() >= self._deadline:
                 return len(due) - at
             batch = due[at : at + _AT_ONCE]
             self._read_ahead([one.pid for one, _ in batch])
             for one, raw in batch:
-                one.describe(self._details.read(one.pid, one.stat.name if one.stat else b"", raw), now)
+                one.describe(self._details.read(one.pid, one.stat.name if one.stat else b"", raw), now, every_s)
                 self._last_described = one.pid
         if due:
             self._read_ahead(())

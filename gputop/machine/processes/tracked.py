@@ -16,7 +16,6 @@ from gputop.machine.proc.threads import ThreadWatch
 from gputop.machine.processes.details import Details
 from gputop.machine.processes.progress import Reporter
 
-_DETAILS_EVERY_S: Final = 60  # setproctitle and exec change the command line
 _UNREAD: Final[Reasons] = dict.fromkeys(("user", "command"), Missing.NOT_YET)
 _RETRY_S: Final = 2.0  # for a process that blocked its readers, and for a name that is late
 
@@ -108,13 +107,14 @@ class TrackedProcess:
             self.presence = presence
             self._is_changed = True
 
-    def describe(self, details: Details, now: float) -> None:
-        """Take the details; the first ones are read again sooner, so that the processes take turns.
+    def describe(self, details: Details, now: float, every_s: int) -> None:
+        """Take the details, due again after ``every_s``; the first ones sooner, so that the processes take turns.
 
         The last command line and owner remain while they cannot be read again.
         """
         before = self._details
-        self.details_due = now + (_DETAILS_EVERY_S if before else _DETAILS_EVERY_S // 2 + self.pid % 30)
+        soon_s = every_s // 2
+        self.details_due = now + (every_s if before else soon_s + self.pid % soon_s)
         if details.is_user_late:
             self.details_due = now + _RETRY_S
         if details.is_incomplete:

@@ -43,6 +43,18 @@ def test_a_reading_too_soon_for_a_new_sample_makes_no_busy_process_idle() -> Non
     ]
 
 
+def test_on_a_crowded_gpu_the_driver_is_asked_each_second_or_an_interval_gets_lost() -> None:
+    pids = set(range(100, 200))
+    functions = FakeFunctions(
+        nvmlDeviceGetProcessUtilization=lambda _, since_us: [(100, since_us + SECOND, 40, 0, 0, 0)]
+    )
+    reader = UtilizationReader(Driver(functions), "handle-0")
+    said = [reader.read(pids, float(second)) for second in range(9)]
+
+    assert functions.calls["nvmlDeviceGetProcessUtilization"] == 5
+    assert said[7:] == [(2.0, {100: (40.0, 0.0, 0.0, 0.0)})] * 2
+
+
 def test_a_lone_process_is_exact_over_the_last_interval() -> None:
     answers: list[object] = [[], [(7, 1 * SECOND, 90, 40, 3, 9)], [(7, 2 * SECOND, 50, 20, 1, 2)]]
 

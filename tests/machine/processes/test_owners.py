@@ -279,6 +279,41 @@ def test_a_child_that_ends_is_gone_at_once_and_a_new_one_is_seen_within_five_sec
     assert [machine.relatives(80, 81) for _ in range(5)][-1] == [70, 90, 92]
 
 
+def test_in_a_crowd_a_relative_that_exits_stays_or_one_whose_pid_is_reused_or_a_new_one_is_missing(
+    machine: Machine,
+) -> None:
+    torchrun(machine)
+    crowd = (80, 81, *range(1000, 1200))
+    for pid in crowd[2:]:
+        machine.proc.add(pid)
+    for _ in range(12):  # until the children of all were read
+        machine.relatives(*crowd)
+    assert machine.relatives(*crowd) == [70, 90, 91]
+
+    machine.proc.remove(91)
+    assert machine.relatives(*crowd) == [70, 90]
+
+    machine.proc.add(90, parent=1, start=9000, command=b"editor\0")
+    assert machine.relatives(*crowd) == [70]
+
+    machine.proc.add(92, parent=80)
+    machine.proc.add_children(80, 92)
+    assert [machine.relatives(*crowd) for _ in range(10)][-1] == [70, 92]
+
+
+def test_in_a_crowd_each_second_all_processes_are_searched_for_relatives(machine: Machine) -> None:
+    crowd = range(1000, 1200)
+    for pid in crowd:
+        machine.proc.add(pid)
+    machine.relatives(*crowd)
+    searched = 0
+    for _ in range(20):
+        machine.relatives(*crowd)
+        searched += any(path.endswith("/children") for path in machine.proc.reads)
+
+    assert 4 <= searched <= 5
+
+
 def test_a_relative_that_begins_to_use_a_gpu_keeps_its_cpu_time(machine: Machine) -> None:
     torchrun(machine)
     machine.relatives(80)

@@ -266,6 +266,21 @@ def test_details_of_many_processes_are_not_read_again_all_at_once() -> None:
     assert 0 < most <= 20
 
 
+def test_in_a_crowd_command_lines_are_read_again_each_minute() -> None:
+    box = machine()
+    pids = range(1000, 2200)
+    for pid in pids:
+        box.proc.add(pid)
+    box.read(*pids)
+
+    read = 0
+    for _ in range(7):
+        box.read(*pids, seconds=17.0)
+        read += Counter(path.partition("/")[2] for path in box.proc.reads)["cmdline"]
+
+    assert 0 < read <= len(pids)
+
+
 def test_a_pid_that_is_no_longer_listed_is_forgotten() -> None:
     box = machine(user=0)
     box.one()

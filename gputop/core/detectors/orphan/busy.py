@@ -1,6 +1,6 @@
 """GPUs that are busy although the driver lists no process on them: a kernel outlived its process, or one is hidden."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from gputop.core.detection.detector import Claim, Context
@@ -8,7 +8,7 @@ from gputop.core.detectors.orphan.memory import can_be_known
 from gputop.core.detectors.subjects import gpu_subject
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_TOTAL, MEMORY_USED, POWER_AVERAGE
 from gputop.core.model.finding import Evidence, Stage
-from gputop.core.model.sample import Gpu
+from gputop.core.model.sample import Gpu, HostProcess
 from gputop.core.model.units import duration_text
 
 _SURE: Final = 0.5
@@ -34,8 +34,8 @@ class UnownedWork:
         if context.sample.host.is_initial_pid_namespace is not True:
             return
         busy = [gpu for gpu in context.sample.gpus if (gpu[GPU_UTILIZATION] or 0) >= self._least]
-        used = {use.gpu for one in context.sample.processes for use in one.gpus} if busy else set[str]()
-        unowned = [gpu for gpu in busy if gpu.uuid not in used and can_be_known(gpu) and not self._holds(gpu)]
+        empty = _without_processes(busy, context.sample.processes)
+        unowned = [gpu for gpu in busy if gpu.uuid in empty and can_be_known(gpu) and not self._holds(gpu)]
         self._since_s = {gpu.uuid: self._since_s.get(gpu.uuid, context.now_s) for gpu in unowned}
         for gpu in unowned:
             lasted_s = context.now_s - self._since_s[gpu.uuid]
@@ -45,6 +45,16 @@ class UnownedWork:
     def _holds(self, gpu: Gpu) -> bool:
         used, total = gpu[MEMORY_USED], gpu[MEMORY_TOTAL]
         return bool(used and total and used > max(self._most, total * self._most_percent / 100))
+
+
+def _without_processes(gpus: Iterable[Gpu], processes: Iterable[HostProcess]) -> set[str]:
+    """Return the UUIDs of GPUs without a process. It ends early: mostly the first processes use all GPUs."""
+    found = {gpu.uuid for gpu in gpus}
+    for one in processes:
+        if not found:
+            break
+        found.difference_update([use.gpu for use in one.gpus])
+    return found
 
 
 def _claim(gpu: Gpu, lasted_s: float, context: Context) -> Claim:
