@@ -13,6 +13,7 @@ from alertmanager import alertmanager, free_port
 from http_receiver import http_receiver
 
 PATIENCE_S = 60.0
+TLS = '[receivers.ops]\nkind = "webhook"\nurl = "https://127.0.0.1:1"\n'
 LEAST = ["--demo", "trouble", "--interval", "0.2"]
 
 
@@ -108,6 +109,8 @@ def test_only_the_chosen_codes_are_sent_by_mail_of_a_real_program(tmp_path: Path
         ('[receivers.ops]\nkind = "slack"\n', [], "line 1: receivers.ops: a receiver of kind slack needs url_file"),
         ('[receivers.ops]\nkind = "webhook"\nurl = "x"\n', [], "line 3: receivers.ops.url: 'x' is not a URL"),
         ('[receivers.ops]\nkind = "slack"\nurl_file = "/nonexistent/x"\n', [], "cannot read /nonexistent/x: No such"),
+        (f'{TLS}ca_file = "/nonexistent/ca"\n', [], "receiver ops: cannot use /nonexistent/ca: No such file"),
+        (f'{TLS}cert_file = "/proc/version"\n', [], "receiver ops: cannot use /proc/version: this is not PEM"),
         ("", ["chat"], "no such receiver: chat"),
         ("", ["webhook:nowhere"], "webhook: 'nowhere' is not a URL"),
         ("", ["webhook:http://a:s3cr3t@x/"], "webhook: contains a secret"),

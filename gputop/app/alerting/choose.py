@@ -12,6 +12,7 @@ from gputop.core.text.suggest import nearest
 from gputop.core.text.text import clean, excerpt
 from gputop.machine.files.places import config_file
 from gputop.machine.files.private import read_file
+from gputop.machine.files.walk import danger
 
 ALL: Final = "all"
 _WHERE: Final = {
@@ -35,6 +36,7 @@ def chosen(names: Sequence[str]) -> tuple[Receiver, ...]:
     for one in receivers:
         for file in one.secret_files:
             secret(file)
+        _check_tls(one)
         _require_apprise(one)
     return _named_apart(receivers)
 
@@ -91,6 +93,26 @@ def _mistake(said: Written, path: str, message: str, hint: str | None) -> str:
     line = said.lines.get(path)
     place = f"line {line}: " if line else ""
     return f"{clean(said.file)}: {place}{excerpt(path)}: {message}" + (f". Did you mean {hint}?" if hint else "")
+
+
+def _check_tls(one: Receiver) -> None:
+    """Refuse certificates that cannot be used."""
+    files = [file for file in (one.ca_file, one.cert_file) if file]
+    if not files:
+        return
+    import ssl
+
+    from gputop.machine.notify.http import Tls, context_of
+
+    try:
+        context_of(Tls(one.ca_file, one.cert_file))
+        why = next(filter(None, map(danger, files)), "")
+    except ssl.SSLError:
+        why = "this is not PEM with a certificate (and its key, in cert_file)"
+    except OSError as error:
+        why = error.strerror or str(error)
+    if why:
+        raise BadRequestError(f"receiver {clean(one.name)}: cannot use {excerpt(' or '.join(files))}: {excerpt(why)}")
 
 
 def _require_apprise(one: Receiver) -> None:

@@ -68,6 +68,14 @@ def post(request: Request) -> Answer:
     raise TimeoutError(f"no answer within {request.deadline_s:g} s")
 
 
+def context_of(tls: Tls) -> ssl.SSLContext:
+    """Return the context of TLS. Raises OSError for a file that cannot be used."""
+    context = ssl.create_default_context(cafile=tls.ca_file or None)
+    if tls.cert_file:
+        context.load_cert_chain(tls.cert_file, password=lambda: b"")  # else OpenSSL asks at the terminal
+    return context
+
+
 def place_of(url: str) -> str:
     """Return scheme, host and port of an address: what may be shown of it."""
     try:
@@ -107,9 +115,7 @@ def _is_loopback(host: str) -> bool:
 def _opened(scheme: str, to: SplitResult, request: Request) -> http.client.HTTPConnection:
     if scheme == "http":
         return http.client.HTTPConnection(to.hostname or "", to.port, timeout=request.deadline_s)
-    context = ssl.create_default_context(cafile=request.tls.ca_file or None)
-    if request.tls.cert_file:
-        context.load_cert_chain(request.tls.cert_file)
+    context = context_of(request.tls)
     return http.client.HTTPSConnection(to.hostname or "", to.port, timeout=request.deadline_s, context=context)
 
 

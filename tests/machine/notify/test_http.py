@@ -1,15 +1,19 @@
 """HTTP to receivers: servers that are slow, broken or hostile."""
 
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from http_receiver import http_receiver
 
-from gputop.machine.notify.http import Request, place_of, post
+from gputop.machine.notify.http import Request, Tls, place_of, post
 
 PATIENCE_S = 30.0
 
@@ -125,3 +129,50 @@ def test_the_proxy_of_the_environment_gets_the_request(monkeypatch: pytest.Monke
     assert len(here.bodies) == len(proxy.bodies) == 1
     assert proxy.requests[0]["path"] == "http://alerts.example.org/in"
     assert proxy.requests[0]["Proxy-Authorization"] == "Basic YW5uOnB3"
+
+
+# --- TLS ---------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    """Return a folder with a certificate and key for 127.0.0.1, which are their own authority."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"],
+        cwd=tmp_path, check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    (tmp_path / "both.pem").write_bytes((tmp_path / "cert.pem").read_bytes() + (tmp_path / "key.pem").read_bytes())
+    return tmp_path
+
+
+def secured(keys: Path) -> Callable[[socket.socket], None]:
+    """Return a server that requires a certificate of the client."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(keys / "both.pem")
+    context.load_verify_locations(keys / "cert.pem")
+    context.verify_mode = ssl.CERT_REQUIRED
+
+    def serve(connection: socket.socket) -> None:
+        with context.wrap_socket(connection, server_side=True) as secure:
+            secure.recv(65_536)
+            secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    return serve
+
+
+def test_a_server_is_believed_only_with_a_certificate_of_the_named_authority(keys: Path) -> None:
+    ca, both = str(keys / "cert.pem"), str(keys / "both.pem")
+    with raw_server(secured(keys)) as plain:
+        url = plain.replace("http:", "https:")
+        with pytest.raises(OSError, match=r"certificate verify failed|CERTIFICATE_VERIFY_FAILED"):
+            post(Request(url=url, body=b"{}"))
+        with pytest.raises(OSError):  # noqa: PT011 - the text of OpenSSL depends on its version
+            post(Request(url=url, body=b"{}", tls=Tls(ca)))
+
+        assert post(Request(url=url, body=b"{}", tls=Tls(ca, both))).status == 200
+
+
+def test_a_server_that_never_finishes_the_handshake_does_not_hold_the_thread() -> None:
+    with raw_server(silent) as url, pytest.raises(OSError, match=r"no answer within 0\.3 s"):
+        post(request(url.replace("http:", "https:"), deadline_s=0.3))
