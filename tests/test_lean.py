@@ -49,7 +49,8 @@ def test_a_headless_command_loads_nothing_heavy(command: list[str]) -> None:
 
     assert status == 0
     assert HEAVY.isdisjoint(modules), sorted(HEAVY.intersection(modules))
-    assert not [name for name in modules if name.startswith("gputop.machine.insight")]
+    late = ("gputop.machine.insight", "gputop.report.prometheus", "gputop.core.usage", "gputop.app.exporting")
+    assert not [name for name in modules if name.startswith(late)]
 
 
 def test_details_of_the_host_are_in_json_where_they_are_requested() -> None:

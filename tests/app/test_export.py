@@ -162,6 +162,20 @@ def test_the_unit_runs_the_same_command_and_systemd_understands_it(tmp_path: Pat
         assert [line for line in checked.stderr.splitlines() if "gputop-export" in line] == []
 
 
+def test_jobs_of_a_prolog_are_a_label_until_the_epilog_removes_them(tmp_path: Path) -> None:
+    (tmp_path / "0").write_text("84213\n\n")
+    (tmp_path / "README").write_text("nothing")
+    with exporting("--demo", "--hpc-job-mapping-dir", str(tmp_path)) as running:
+        text = running.until('hpc_job="84213"')
+        (tmp_path / "0").unlink()
+        end = time.monotonic() + PATIENCE_S
+        while "hpc_job" in running.get()[1]:
+            assert time.monotonic() < end
+    samples = [sample for sample in read(text) if "hpc_job" in sample.labels]
+
+    assert {sample.labels["gpu"] for sample in samples} == {"0"}
+
+
 # --- bad configuration: one line, exit status 2 -------------------------------------------------------------------
 def refused(*arguments: str) -> str:
     done = subprocess.run(
@@ -211,6 +225,10 @@ def test_a_bad_web_configuration_ends_with_one_line(tmp_path: Path, content: str
 
 def test_a_textfile_needs_a_directory(tmp_path: Path) -> None:
     assert "it is not a directory" in refused("--textfile", str(tmp_path / "absent"))
+
+
+def test_a_job_mapping_needs_a_directory(tmp_path: Path) -> None:
+    assert "cannot read jobs from" in refused("--hpc-job-mapping-dir", str(tmp_path / "absent"))
 
 
 def test_an_unknown_group_of_series_ends_with_one_line() -> None:

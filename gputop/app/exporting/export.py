@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gputop.app.alerting.takers import takers_of
 from gputop.app.backend.backend import BackendRequest
+from gputop.app.exporting.hpc_jobs import VARIABLE, HpcJobs
 from gputop.app.exporting.listening import USUAL
 from gputop.app.exporting.publication import Publication
 from gputop.app.exporting.state import StateFile, load, state_path
@@ -32,6 +33,7 @@ class ExportRequest(Struct, frozen=True, kw_only=True):
 
     ``receivers``: of the findings, by name or as KIND:WHERE. ``processes``: how many have series of their own; None:
     none. ``textfile``: a folder for node_exporter, instead of a server. ``is_unit``: print the systemd unit instead.
+    ``hpc_job_mapping_dir``: with the jobs of each GPU.
     """
 
     backend: BackendRequest
@@ -42,6 +44,7 @@ class ExportRequest(Struct, frozen=True, kw_only=True):
     processes: int | None = None
     textfile: str | None = None
     is_unit: bool = False
+    hpc_job_mapping_dir: str | None = None
 
 
 def export(request: ExportRequest) -> None:
@@ -51,6 +54,7 @@ def export(request: ExportRequest) -> None:
 
         sys.stdout.write(unit(sys.argv[1:], request.textfile))
         return
+    jobs = HpcJobs(request.hpc_job_mapping_dir or os.environ.get(VARIABLE))
     take, end_taking = takers_of(request.receivers)
     outlet = TextFile(request.textfile) if request.textfile else Web(request.listen, request.web_config)
     source = open_source(request.backend, is_once=False)
@@ -63,7 +67,7 @@ def export(request: ExportRequest) -> None:
     warn(outlet.greeting)
     try:
         while not stop.is_wanted:
-            take(_published(step, publication))
+            take(_published(step, publication, jobs))
             outlet.follow(publication, time.monotonic())
             state.follow(time.monotonic())
             if not stop.is_wanted:
@@ -83,8 +87,8 @@ def _publication(request: ExportRequest) -> tuple[Publication, StateFile]:
     return publication, StateFile(path, publication.kept)
 
 
-def _published(step: Callable[[], Frame], publication: Publication) -> Frame:
+def _published(step: Callable[[], Frame], publication: Publication, jobs: HpcJobs) -> Frame:
     began = time.monotonic()
     frame = step()
-    publication.publish(frame, time.monotonic() - began)
+    publication.publish(frame, time.monotonic() - began, jobs.latest())
     return frame

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Final
 
 from gputop import __version__
+from gputop.app.exporting.hpc_jobs import Jobs
 from gputop.core.model.sample import Frame
 from gputop.core.usage.ledger import Kept
 from gputop.core.usage.past import Past
@@ -34,11 +35,12 @@ class Publication:
         self._duration_s = 0.0
         self._text = ""
 
-    def publish(self, frame: Frame, duration_s: float) -> None:
+    def publish(self, frame: Frame, duration_s: float, hpc_jobs: Jobs = {}) -> None:  # noqa: B006 - nobody changes it
         """Publish a frame, which took ``duration_s`` to make."""
         with self._gate:
             self._taken_s = self._clock()
             self._past.take(frame, self._taken_s)
+            self._past.hpc_jobs = hpc_jobs
             self._frame, self._duration_s = frame, duration_s
             self._count += 1
             self._text = ""

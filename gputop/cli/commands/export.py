@@ -58,6 +58,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--processes", type=whole(1), metavar="MOST",
         help="also series of each process: of those with most GPU memory, at most so many (default: none)",
     )  # fmt: skip
+    shape.add_argument(
+        "--hpc-job-mapping-dir", metavar="DIR",
+        help="label hpc_job of dcgm: from files with the names of GPUs, a job per line, that a prolog writes"
+        " (default $DCGM_HPC_JOB_MAPPING_DIR)",
+    )  # fmt: skip
     add_common(parser)
     add_ending(
         parser,

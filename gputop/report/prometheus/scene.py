@@ -1,14 +1,13 @@
 """The scene: the entities of a frame that have series, with their labels."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuState, Readings
-from gputop.core.usage.events import GpuEvents
-from gputop.core.usage.ledger import Usage
+from gputop.core.usage.past import Past
 from gputop.report.prometheus.dcgm import DcgmPart
 from gputop.report.prometheus.gpus import OwnGpu, OwnInstance, own_gpu, own_instance
 from gputop.report.prometheus.labels import Labels, rendered
@@ -32,14 +31,15 @@ class Shape(Struct, frozen=True, kw_only=True):
     hostname: str | None = None
 
 
-def scene_of(frame: Frame, shape: Shape, usage: Usage, events: Callable[[str], GpuEvents]) -> Scene:
-    """Return the entities of a frame. ``events``: of a GPU by its uuid."""
+def scene_of(frame: Frame, shape: Shape, past: Past) -> Scene:
+    """Return the entities of a frame. ``past``: has taken this frame."""
+    events = past.events.of
     held = Counter(use.gpu for process in frame.processes for use in process.gpus)
     return {
-        DcgmPart: list(_dcgm_parts(frame, shape, events)),
+        DcgmPart: list(_dcgm_parts(frame, shape, past)),
         OwnGpu: [own_gpu(gpu, events(gpu.uuid), held[gpu.uuid] if _is_listed(gpu) else None) for gpu in frame.gpus],
         OwnInstance: [own_instance(gpu, instance) for gpu in frame.gpus for instance in gpu.instances],
-        **entities_of(frame, usage),
+        **entities_of(frame, past.usage),
     }
 
 
@@ -48,13 +48,17 @@ def _is_listed(gpu: Gpu) -> bool:
     return gpu.state is GpuState.OK and "processes" not in gpu.missing
 
 
-def _dcgm_parts(frame: Frame, shape: Shape, events: Callable[[str], GpuEvents]) -> Iterator[DcgmPart]:
+def _dcgm_parts(frame: Frame, shape: Shape, past: Past) -> Iterator[DcgmPart]:
     host = tuple((name, shape.hostname or frame.host.name) for name in HOSTNAMES[shape.hostname_label])
     driver = ("DCGM_FI_DRIVER_VERSION", frame.driver.version or "")
     for gpu in frame.gpus:
+        events = past.events.of(gpu.uuid)
         for part in _parts(gpu, shape.devices):
-            labels = rendered((*_identity(gpu, part), *host, driver))
-            yield DcgmPart(labels, labels, (), part, gpu, events(gpu.uuid))
+            fixed = rendered((*_identity(gpu, part), *host, driver))
+            for job in past.hpc_jobs.get(_name(gpu, part)) or ("",):
+                attributes = (("hpc_job", job),) if job else ()
+                labels = f"{fixed},{rendered(attributes)}" if job else fixed
+                yield DcgmPart(labels, fixed, attributes, part, gpu, events)
 
 
 def _parts(gpu: Gpu, devices: str) -> Sequence[Readings]:
@@ -67,6 +71,11 @@ def _parts(gpu: Gpu, devices: str) -> Sequence[Readings]:
             return (gpu, *gpu.instances)
         case _:
             return gpu.instances or (gpu,)
+
+
+def _name(gpu: Gpu, part: Readings) -> str:
+    """Return the name of a GPU or GPU instance in a job mapping."""
+    return f"{gpu.index}.{part.id}" if isinstance(part, GpuInstance) else str(gpu.index)
 
 
 def _identity(gpu: Gpu, part: Readings) -> Labels:

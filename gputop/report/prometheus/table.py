@@ -17,7 +17,7 @@ SERIES: Final[Rows] = (*DCGM, *GPUS, *USE, *EXPORTER)
 
 def of_frame(frame: Frame, shape: Shape, past: Past) -> str:
     """Return the wanted series of a frame. ``past``: has taken this frame, and those before."""
-    return exposition(scene_of(frame, shape, past.usage, past.events.of), shape.groups)
+    return exposition(scene_of(frame, shape, past), shape.groups)
 
 
 def exposition(scene: Scene, groups: Collection[Group]) -> str:

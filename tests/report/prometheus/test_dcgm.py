@@ -10,11 +10,12 @@ from gputop.core.model import catalogue as c
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import DriverInfo, Frame, GpuInstance, GpuState, XidEvent
 from gputop.core.usage.events import EventCounts
-from gputop.core.usage.ledger import Usage
+from gputop.core.usage.ledger import Ledger
+from gputop.core.usage.past import Past
 from gputop.report.prometheus.dcgm import ABSENT, DCGM
-from gputop.report.prometheus.scene import Shape, scene_of
+from gputop.report.prometheus.scene import Shape
 from gputop.report.prometheus.series import Group
-from gputop.report.prometheus.table import exposition
+from gputop.report.prometheus.table import of_frame
 
 USUAL = {
     "DCGM_FI_DEV_SM_CLOCK": "gauge", "DCGM_FI_DEV_MEM_CLOCK": "gauge", "DCGM_FI_DEV_MEMORY_TEMP": "gauge",
@@ -52,8 +53,11 @@ READINGS: dict[Any, Any] = {
 }  # fmt: skip
 
 
-def text(of: Frame, shape: Shape = ALL, events: EventCounts | None = None) -> str:
-    return exposition(scene_of(of, shape, Usage(), (events or EventCounts()).of), shape.groups)
+def text(of: Frame, shape: Shape = ALL, events: EventCounts | None = None, **jobs: tuple[str, ...]) -> str:
+    past = Past(Ledger())
+    past.events = events or past.events
+    past.hpc_jobs = {name.removeprefix("gpu").replace("_", "."): each for name, each in jobs.items()}
+    return of_frame(of, shape, past)
 
 
 def values(of: Frame, shape: Shape = ALL) -> dict[str, float]:
@@ -159,6 +163,21 @@ def test_the_last_xid_stays_and_recent_ones_are_counted() -> None:
     assert samples["DCGM_FI_DEV_XID_ERRORS", None].labels["err_code"] == "79"
     assert samples["DCGM_EXP_XID_ERRORS_COUNT", "31"].value == 1
     assert samples["DCGM_EXP_XID_ERRORS_COUNT", "31"].labels["window_size_in_ms"] == "300000"
+
+
+def test_hpc_jobs_are_a_label_of_their_gpu_or_instance_and_repeat_its_series() -> None:
+    samples = read(text(frame(gpus=(MIG, gpu(1), gpu(2))), gpu1=("84213", "84214"), gpu0_9=("5521",)))
+    jobs = {
+        (s.labels["gpu"], s.labels.get("GPU_I_ID"), s.labels.get("hpc_job"))
+        for s in samples
+        if s.name == "DCGM_FI_DEV_FB_USED"
+    }
+    (xid,) = (s.labels for s in samples if s.name == "DCGM_FI_DEV_XID_ERRORS" and s.labels.get("hpc_job") == "84213")
+
+    assert jobs == {
+        ("0", "1", None), ("0", "9", "5521"), ("1", None, "84213"), ("1", None, "84214"), ("2", None, None),
+    }  # fmt: skip
+    assert xid["err_code"] == "0"
 
 
 def test_hostile_names_stay_within_their_label() -> None:
