@@ -18,6 +18,7 @@ _REQUEST_S: Final = 10.0  # from the connection to the end of the first request,
 _IDLE_S: Final = 300.0  # between two requests of one connection
 _ANSWER_S: Final = 30.0
 _BACKLOG: Final = 64
+_EXPECTED: Final = (OSError, EOFError, asyncio.LimitOverrunError, asyncio.TimeoutError)  # of a client
 _METHODS: Final = ("GET", "HEAD")
 _REASONS: Final = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
@@ -64,7 +65,8 @@ class HttpServer:
         self._most = most
         self._connections: set[_Connection] = set()
         self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(lambda _, __: None)  # clients must not fill the log
+        self._loop.set_exception_handler(self._report)
+        self._reported: set[type[Any]] = set()
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
 
     def start(self) -> None:
@@ -91,6 +93,13 @@ class HttpServer:
 
     def _stop(self) -> None:
         self._accepting.cancel()
+
+    def _report(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log each kind of unexpected error once: clients must not fill the log."""
+        kind = type(context.get("exception"))
+        if not issubclass(kind, _EXPECTED) and kind not in self._reported:
+            self._reported.add(kind)
+            loop.default_exception_handler(context)
 
     async def _accept(self) -> None:
         try:
@@ -130,7 +139,7 @@ class HttpServer:
                 patience_s = _IDLE_S
             opened.close()
             await asyncio.wait_for(opened.wait_closed(), _ANSWER_S)  # the answer may still be on its way
-        except (OSError, EOFError, asyncio.LimitOverrunError, asyncio.TimeoutError):
+        except _EXPECTED:
             pass  # the client is gone, slow or hostile
         finally:
             self._connections.discard(connection)

@@ -17,8 +17,10 @@ After=network.target nvidia-persistenced.service
 
 [Service]
 ExecStart={command}
-Restart=always
+Restart=on-failure
 RestartSec=15
+# 2: the options or files are wrong
+RestartPreventExitStatus=2
 # Root sees the processes of all users. These rights remain: to read their /proc, and no other.
 User=root
 CapabilityBoundingSet=CAP_SYS_PTRACE CAP_DAC_READ_SEARCH CAP_SYS_ADMIN
