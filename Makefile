@@ -62,6 +62,7 @@ screenshots: $(VENV)/installed-dev
 
 generate: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py
+	$(BIN)/python dashboards/write_dashboards.py
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python bench/run.py $(ARGS)

@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
+from urllib.error import HTTPError
+from urllib.parse import urlencode
 
 import fleet_exporters
 
 PROMETHEUS: Final = shutil.which("prometheus")
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 120.0
 _ATTEMPTS: Final = 3
+_STARTING: Final = 503
 _CONFIG: Final = """\
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:
@@ -62,17 +65,17 @@ def prometheus(folder: Path, targets: Sequence[str], exporter_port: int) -> Iter
     """Run a server that scrapes these hosts from the exporters; yield its URL once it has all of them."""
     (folder / "targets.json").write_text(json.dumps([{"targets": list(targets), "labels": {"rack": "r7"}}]))
     (folder / "prometheus.yml").write_text(_CONFIG.format(port=exporter_port))
-    child, url = _started(folder)
+    child, url = started(folder)
     try:
-        until(lambda: len(_result(url, "count by (instance) (DCGM_FI_DEV_GPU_TEMP)")) == len(targets))
+        until(lambda: len(result(url, "count by (instance) (DCGM_FI_DEV_GPU_TEMP)")) == len(targets))
         yield url
     finally:
         child.kill()
         child.wait(PATIENCE_S)
 
 
-def _started(folder: Path) -> tuple["subprocess.Popen[bytes]", str]:
-    """Start a server on a free port; on another one if somebody was faster."""
+def started(folder: Path) -> tuple["subprocess.Popen[bytes]", str]:
+    """Start a server with the folder's prometheus.yml on a free port; on another one if somebody was faster."""
     for _ in range(_ATTEMPTS):
         with refusing_port() as port:
             url = f"http://127.0.0.1:{port}"
@@ -83,7 +86,7 @@ def _started(folder: Path) -> tuple["subprocess.Popen[bytes]", str]:
             ],
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
-        until(lambda child=child, url=url: child.poll() is not None or bool(_result(url, "vector(1)")))  # type: ignore[misc]
+        until(lambda child=child, url=url: child.poll() is not None or bool(result(url, "vector(1)")))  # type: ignore[misc]
         if child.poll() is None:
             return child, url
     raise AssertionError("prometheus does not start")
@@ -97,10 +100,15 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def _result(url: str, query: str) -> list[Any]:
+def result(url: str, query: str) -> list[Any]:
+    """Return what a query yields; nothing while the server does not answer. Fails if the query is wrong."""
     try:
-        asked = f"{url}/api/v1/query?query={query.replace(' ', '%20')}"
+        asked = f"{url}/api/v1/query?{urlencode({'query': query})}"
         with urllib.request.urlopen(asked, timeout=5) as answer:  # noqa: S310 - our own server
             return list(json.load(answer)["data"]["result"])
+    except HTTPError as error:
+        if error.code != _STARTING:
+            raise AssertionError(error.read()) from None
+        return []
     except OSError:
         return []

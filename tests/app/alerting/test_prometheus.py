@@ -12,7 +12,7 @@ from alert_examples import finding
 from alertmanager import alertmanager, free_port
 from examples import frame, gpu
 from http_receiver import HttpReceiver, http_receiver
-from prometheus_server import PATIENCE_S, PROMETHEUS, _started
+from prometheus_server import PATIENCE_S, PROMETHEUS, started
 
 from gputop.core.model.sample import Frame, GpuState
 from gputop.core.usage.past import past_of
@@ -78,7 +78,7 @@ def test_a_lost_gpu_reaches_the_webhook_and_ends_when_it_is_back(tmp_path: Path)
     (tmp_path / "rules.yml").write_text(to_yaml(GPUTOP, "https://example.org/docs"))
     with http_receiver() as hook, alertmanager(tmp_path, port, hook.url), served(exporter) as exporter_port:
         (tmp_path / "prometheus.yml").write_text(CONFIG.format(alertmanager=port, exporter=exporter_port))
-        prometheus, _ = _started(tmp_path)
+        prometheus, _ = started(tmp_path)
         try:
             assert hook.until(lambda: {("GputopGpuLost", "1", "firing"), LEAK} <= statuses(hook))
             exporter.show(frame((gpu(0), gpu(1)), ()))
