@@ -1,6 +1,7 @@
 """A source of insight: where to ask about processes that make no progress."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,6 +12,8 @@ from gputop.core.insight.kernel import KernelPlaces
 from gputop.core.insight.member import Member
 from gputop.core.insight.mps import MpsServers
 from gputop.core.insight.stacks import Stacks
+
+_MOST_NAMED: Final = 16
 
 
 class InsightSource(Struct, frozen=True, kw_only=True):
@@ -34,6 +37,11 @@ class InsightSource(Struct, frozen=True, kw_only=True):
     def unavailable(self, note: str, remedy: str = "") -> SourceReport:
         """Return the report of a source that has no answer."""
         return SourceReport(name=self.name, title=self.title, state=SourceState.UNAVAILABLE, note=note, remedy=remedy)
+
+
+def as_root(pids: Sequence[int]) -> str:
+    """Return the command that asks about processes as root; empty without processes."""
+    return f"sudo gputop explain {' '.join(map(str, pids[:_MOST_NAMED]))}" if pids else ""
 
 
 def without(report: SourceReport, pids: frozenset[int]) -> SourceReport:

@@ -63,7 +63,8 @@ def _state(source: SourceReport) -> str:
     took = f" in {duration_text(source.took_s)}" if source.took_s and source.took_s >= 1.0 else ""
     parts = [source.state.value + took, source.note]
     text = ": ".join(part for part in parts if part)
-    return f"{text}. To make it available: {source.remedy}" if source.remedy else text
+    purpose = "For more" if source.state is SourceState.ANSWERED else "To make it available"
+    return f"{text}. {purpose}: {source.remedy}" if source.remedy else text
 
 
 def _section(source: SourceReport, members: dict[int, Member], most_frames: int | None) -> Section | None:
@@ -131,11 +132,12 @@ def _kernel_rows(places: Iterable[KernelPlace], members: dict[int, Member]) -> I
 
 
 def _kernel_text(place: KernelPlace) -> str:
-    if place.reason:
+    if not place.state:
         return place.reason
     wait = f", waits in {place.wait_channel}" if place.wait_channel else ""
     call = f", system call {place.system_call}" if place.system_call else ""
-    return f"{place.state} {state_text(place.state)}{wait}{call}"
+    reason = f"; {place.reason}" if place.reason else ""
+    return f"{place.state} {state_text(place.state)}{wait}{call}{reason}"
 
 
 def _collective_rows(collectives: Collectives, most: int | None) -> Iterator[Row]:

@@ -11,6 +11,7 @@ from gputop.core.insight.explanation import SourceReport, SourceState
 from gputop.core.insight.flight import RankDump, judge_flight
 from gputop.core.insight.flight_dump import FlightDump
 from gputop.core.insight.member import Member
+from gputop.core.insight.source import as_root
 from gputop.core.model.units import duration_text
 from gputop.core.text.text import excerpt
 from gputop.machine.insight.dump_file import Seen, read_dump, reason_of, seen
@@ -33,6 +34,7 @@ _TOGETHER_S: Final = 60.0  # dumps of the same event; older ones say nothing abo
 _SLACK_S: Final = 2.0  # the boot time has a resolution of 1 s
 _MOST_MEMBERS: Final = 64
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_NO_RANK: Final = "it has no RANK in its environment, so it is no rank of PyTorch"
 _REMEDY: Final = f"start the job with {_PIPE} and TORCH_FR_BUFFER_SIZE=2000 (NCCL only)"
 
 
@@ -76,14 +78,16 @@ class FlightRecorder:
     def ask(self, members: Sequence[Member], native: bool) -> SourceReport:  # noqa: ARG002, FBT001 - as all sources
         """Return the last collectives of the members."""
         problems: list[str] = []
-        ranks = [rank for member in members[:_MOST_MEMBERS] if (rank := self._rank(member, problems))]
+        hidden: list[int] = []
+        ranks = [rank for member in members[:_MOST_MEMBERS] if (rank := self._rank(member, problems, hidden))]
         self._wait(self._request(ranks, problems))
         dumps = [found for rank in ranks if (found := self._newest(rank, problems))]
         if not dumps:
-            note = problems[0] if problems else "no member has written a dump"
+            note = problems[0] if problems else "no rank has written a dump"
             return SourceReport(
-                name=NAME, title=TITLE, state=SourceState.UNAVAILABLE, note=note, remedy=_REMEDY, lines=tuple(problems)
-            )
+                name=NAME, title=TITLE, state=SourceState.UNAVAILABLE, note=note, remedy=as_root(hidden) or _REMEDY,
+                lines=tuple(problems[1:] and problems),
+            )  # fmt: skip
         return self._report(dumps, [rank.rank for rank in ranks], problems)
 
     def _report(self, dumps: Sequence[_Found], ranks: Iterable[int], problems: list[str]) -> SourceReport:
@@ -103,13 +107,14 @@ class FlightRecorder:
             details=details,
         )  # fmt: skip
 
-    def _rank(self, member: Member, problems: list[str]) -> _Rank | None:
-        """Return where a member has its dumps; None if it has exited or is unreadable."""
+    def _rank(self, member: Member, problems: list[str], hidden: list[int]) -> _Rank | None:
+        """Return where a member has its dumps; None if it has exited or is unreadable, as those in ``hidden`` are."""
         files = Files(self._proc)
         try:
             chosen = variables(self._proc, member.pid, _VARIABLES)
         except OSError as error:
-            problems.append(f"{member.label}: {error.strerror}: run gputop as its user or as root")
+            problems.append(f"{member.label}: its environment cannot be read: {error.strerror}")
+            hidden.append(member.pid)
             return None
         text = chosen.get("RANK", "")
         rank = int(text) if text.isascii() and text.isdigit() and len(text) < 8 else member.rank
@@ -117,7 +122,7 @@ class FlightRecorder:
         stat = parse_stat(files.raw(f"{member.pid}/stat"))
         boot_s = parse_boot_s(files.raw("stat"))
         if rank is None or uid is None or stat is None or boot_s is None or not is_same(self._proc, member):
-            problems.append(f"{member.label}: its rank is not known" if rank is None else f"{member.label} has exited")
+            problems.append(f"{member.label}: {_NO_RANK}" if rank is None else f"{member.label} has exited")
             return None
         place = self._root(member)
         paths = tuple(f"{place}{stem}{rank}" for stem in _stems(chosen))

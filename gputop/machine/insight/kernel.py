@@ -6,6 +6,7 @@ from typing import Final
 from gputop.core.insight.explanation import ClaimKind, InsightClaim, SourceReport, SourceState
 from gputop.core.insight.kernel import KernelPlace, KernelPlaces, place_text
 from gputop.core.insight.member import Member
+from gputop.core.insight.source import as_root
 from gputop.core.text.text import decode
 from gputop.machine.insight.identity import stat_of
 from gputop.machine.insight.system_calls import system_call
@@ -14,6 +15,8 @@ from gputop.machine.proc.procfs import Reader, RealProc
 
 _PATIENCE_S: Final = 0.5  # for a process that blocks its readers
 _STOPPED: Final = frozenset({"T", "t"})
+_DENIED: Final = "to root alone"
+_NAMES: Final = {"wchan": "wait channel", "syscall": "system call"}
 _NONE: Final = frozenset({b"", b"0"})
 
 
@@ -26,10 +29,12 @@ def ask(members: Sequence[Member], native: bool = False) -> SourceReport:  # noq
 def report_of(proc: Reader, members: Sequence[Member]) -> SourceReport:
     """Return where the main threads are. Never raises."""
     places = tuple(_place(proc, member) for member in members)
+    denied = [place.pid for place in places if place.reason.endswith(_DENIED)]
     return SourceReport(
         name="kernel",
         title="Kernel",
         state=SourceState.ANSWERED,
+        remedy=as_root(denied),
         claims=_claims(places),
         details=KernelPlaces(places),
     )
@@ -69,6 +74,6 @@ def _read(proc: Reader, path: str) -> tuple[bytes | None, str]:
     try:
         return proc.read(path), ""
     except PermissionError:
-        return None, f"the kernel shows {path.rpartition('/')[2]} to root alone"
+        return None, f"the kernel shows its {_NAMES[path.rpartition('/')[2]]} {_DENIED}"
     except OSError as error:
         return None, error.strerror or str(error)

@@ -1,5 +1,6 @@
 """The source ``mps``: the MPS servers whose clients are asked about, with their states and all of their clients."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 from gputop.core.insight.explanation import ClaimKind, InsightClaim, SourceReport, SourceState
 from gputop.core.insight.member import Member
 from gputop.core.insight.mps import MpsServer, MpsServers
+from gputop.core.insight.source import as_root
 from gputop.machine.mps.daemon import MpsDaemon, MpsError, daemon_of, directory_of, server_runs
 from gputop.machine.proc.procfs import RealProc
 
@@ -52,7 +54,7 @@ def report_of(members: Sequence[Member], opened: Opened, users: Iterable[int]) -
             claims=tuple(_claims(servers, pids)), details=MpsServers(tuple(servers)),
         )  # fmt: skip
     note = "; ".join(problems) or "none of these processes is a client of its daemon"
-    remedy = "run gputop as root, or as the user of the MPS daemon" if problems else ""
+    remedy = as_root(sorted(pids)) if problems and os.geteuid() else ""
     return SourceReport(name=NAME, title=TITLE, state=SourceState.UNAVAILABLE, note=note, remedy=remedy)
 
 

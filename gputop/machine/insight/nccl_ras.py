@@ -1,6 +1,5 @@
 """The source NCCL RAS: it finds the service of the job, asks it twice, and judges the answers."""
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -9,6 +8,7 @@ from gputop.core.insight.explanation import SourceReport, SourceState
 from gputop.core.insight.member import Member
 from gputop.core.insight.nccl import judge_ras
 from gputop.core.insight.ras_answer import RasAnswer, parse_ras
+from gputop.core.insight.source import as_root
 from gputop.core.text.text import decode
 from gputop.machine.insight.identity import is_same
 from gputop.machine.insight.listener import Listener, listeners
@@ -27,7 +27,7 @@ _TIMEOUT_S: Final = 12.0
 _APART_S: Final = 5.0
 _MOST_LINES: Final = 60
 _LONGEST: Final = 400
-_NO_SERVICE: Final = "no member listens for RAS: NCCL before 2.24, no communicator yet, or another job has its port"
+_NO_SERVICE: Final = "no process listens for it: no NCCL, or NCCL before 2.24, or another job has the port"
 
 
 class NcclRas:
@@ -46,7 +46,7 @@ class NcclRas:
         """Return what NCCL knows about the members, and about their job on other hosts."""
         alive = [member for member in members if is_same(self._proc, member)]
         if not alive:
-            return _unavailable("all members have exited")
+            return _unavailable("all processes have exited")
         inside = next((member for member in alive if self._is_elsewhere(member)), None)
         if inside:
             note = f"{inside.label} has a network namespace of its own, as in a container"
@@ -108,9 +108,16 @@ class NcclRas:
     def _no_service(self, members: Sequence[Member]) -> SourceReport:
         if any(self._setting(member, _ENABLED) == "0" for member in members):
             return _unavailable(f"the job was started with {_ENABLED}=0", f"start it without {_ENABLED}=0")
-        uid = os.geteuid()
-        hint = "start the job with NCCL 2.28.7 or later" if uid == 0 else "or run gputop as the user of the job"
-        return _unavailable(_NO_SERVICE, hint)
+        hidden = [member.pid for member in members if not self._has_environment(member)]
+        return _unavailable(_NO_SERVICE, as_root(hidden) or "start the job with NCCL 2.28.7 or later")
+
+    def _has_environment(self, member: Member) -> bool:
+        """Say whether the address that a member may have chosen can be read."""
+        try:
+            variables(self._proc, member.pid, ())
+        except OSError:
+            return False
+        return True
 
 
 def _parsed(reply: RasReply) -> RasAnswer:

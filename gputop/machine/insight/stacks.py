@@ -10,6 +10,7 @@ from msgspec import Struct
 from gputop.core.insight.explanation import SourceReport, SourceState
 from gputop.core.insight.grouping import claims_of, grouped
 from gputop.core.insight.member import Member
+from gputop.core.insight.source import as_root
 from gputop.core.insight.stacks import Stacks, UnreadStack
 from gputop.core.model.process_id import pids_text
 from gputop.machine.insight import py_spy
@@ -20,12 +21,15 @@ from gputop.machine.proc.stat import parse_uid
 
 _TRIES: Final = 3
 _AT_ONCE: Final = 8
-_MOST_NAMED: Final = 16
 _STOPPED: Final = frozenset({"T", "t"})
 _RUNS: Final = frozenset({"R", "S"})
 _EXITED: Final = frozenset({"Z", "X"})
 _BLOCKED: Final = "D"
-_INSTALL: Final = "pip install py-spy"
+_ABSENT: Final = ("py-spy is not installed", "pip install py-spy")
+_ABSENT_FOR_ROOT: Final = (
+    "root has no py-spy in a directory that root alone can write to",
+    "sudo pip install py-spy",
+)
 _SCOPE: Final = "/proc/sys/kernel/yama/ptrace_scope"
 
 Dump: TypeAlias = Callable[[int, bool, bool], Stack | Refusal]
@@ -43,11 +47,10 @@ def ask(members: Sequence[Member], native: bool = False) -> SourceReport:  # noq
     """Return the stacks of processes of this machine."""
     path = py_spy.find(os.environ)
     if path is None:
+        note, remedy = _ABSENT_FOR_ROOT if os.geteuid() == 0 else _ABSENT
         return SourceReport(
-            name="stacks", title="Python stacks", state=SourceState.UNAVAILABLE,
-            note="py-spy is not installed, or as root not in a directory that root alone can write to",
-            remedy=_INSTALL,
-        )  # fmt: skip
+            name="stacks", title="Python stacks", state=SourceState.UNAVAILABLE, note=note, remedy=remedy
+        )
 
     def dump(pid: int, is_native: bool, is_blocking: bool) -> Stack | Refusal:  # noqa: FBT001 - a Dump
         return py_spy.dump(path, pid, is_native=is_native, is_blocking=is_blocking)
@@ -70,7 +73,7 @@ def report_of(members: Sequence[Member], proc: Reader, dump: Dump, user: User, *
         title="Python stacks",
         state=SourceState.ANSWERED if groups else SourceState.UNAVAILABLE,
         note=_note(unread),
-        remedy=_sudo(sudo) or other,
+        remedy=as_root(sudo) or other,
         claims=claims_of(groups),
         details=Stacks(groups=groups, unread=unread),
     )
@@ -125,13 +128,13 @@ class _Reading:
         if not _is_denied(text):
             return UnreadStack(pid=pid, reason=f"py-spy: {text}")
         if self._user.uid == 0:
-            reason = "the kernel does not let root read it: a container without the capability SYS_PTRACE"
+            reason = "the kernel denies it to root: the container has no capability SYS_PTRACE"
             return UnreadStack(pid=pid, reason=reason, remedy="docker run --cap-add SYS_PTRACE …")
         if self._uid(pid) not in (None, self._user.uid):
-            return UnreadStack(pid=pid, reason=f"it belongs to {member.user or 'another user'}", remedy=_sudo([pid]))
+            return UnreadStack(pid=pid, reason=f"it belongs to {_named(member.user)}", remedy=as_root([pid]))
         scope = self._user.ptrace_scope
         reason = f"kernel.yama.ptrace_scope is {scope}: only root may read it" if scope else "the kernel denies it"
-        return UnreadStack(pid=pid, reason=reason, remedy=_sudo([pid]))
+        return UnreadStack(pid=pid, reason=reason, remedy=as_root([pid]))
 
     def _uid(self, pid: int) -> int | None:
         try:
@@ -150,16 +153,18 @@ def _is_final(text: str) -> bool:
     return _is_denied(text) or "python version" in text.lower()
 
 
-def _sudo(pids: Sequence[int]) -> str:
-    """Return the command that reads these processes, which were identified before."""
-    return f"sudo gputop explain {' '.join(map(str, pids[:_MOST_NAMED]))}" if pids else ""
+def _named(user: str | None) -> str:
+    return "another user" if not user else f"user {user}" if user.isdigit() else user
 
 
 def _note(unread: Sequence[UnreadStack]) -> str:
     by_reason: dict[str, list[int]] = {}
     for each in unread:
         by_reason.setdefault(each.reason, []).append(each.pid)
-    return "; ".join(f"{pids_text(pids)}: {reason}" for reason, pids in list(by_reason.items())[:3])
+    return "; ".join(
+        f"{'pid' if len(pids) == 1 else 'pids'} {pids_text(pids)}: {reason}"
+        for reason, pids in list(by_reason.items())[:3]
+    )
 
 
 def _ptrace_scope() -> int:

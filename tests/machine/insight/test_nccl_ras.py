@@ -79,7 +79,8 @@ def test_a_service_of_another_user_is_not_asked() -> None:
         report = NcclRas(proc, port=port).ask((Member(pid=77, start_ticks=5000),), False)
 
     assert report.state is SourceState.UNAVAILABLE
-    assert "no member listens" in report.note
+    assert "no process listens" in report.note
+    assert report.remedy == "sudo gputop explain 77"  # its environment may name another port
 
 
 def test_a_job_in_a_container_is_not_looked_for_on_the_host() -> None:
@@ -114,7 +115,7 @@ def test_the_port_that_a_rank_was_started_with_is_found() -> None:
 def test_a_reused_pid_is_not_asked_about() -> None:
     report = NcclRas().ask((Member(pid=OWN, start_ticks=1),), False)
 
-    assert report.note == "all members have exited"
+    assert report.note == "all processes have exited"
 
 
 def _endless(connection: socket.socket) -> None:

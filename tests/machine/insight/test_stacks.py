@@ -132,7 +132,9 @@ def test_without_py_spy_the_command_that_installs_it_is_missing(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     report = ask([Member(pid=os.getpid(), start_ticks=1)], False)
 
-    assert (report.state, report.remedy) == (SourceState.UNAVAILABLE, "pip install py-spy")
+    command = "pip install py-spy" if os.geteuid() else "sudo pip install py-spy"
+    assert (report.state, report.remedy) == (SourceState.UNAVAILABLE, command)
+    assert ("root" in report.note) == (os.geteuid() == 0)
 
 
 # --- with an invented py-spy ----------------------------------------------------------------------------------------
@@ -186,13 +188,14 @@ def test_py_spy_is_started_for_a_process_that_is_blocked_has_exited_or_took_the_
     [
         (User(1002), "it belongs to ann", "sudo gputop explain 10"),
         (User(1001, 1), "kernel.yama.ptrace_scope is 1: only root may read it", "sudo gputop explain 10"),
-        (User(0), "the kernel does not let root read it: a container without the capability SYS_PTRACE", ""),
+        (User(0), "the kernel denies it to root: the container has no capability SYS_PTRACE", ""),
     ],
 )
 def test_a_refusal_of_the_kernel_names_no_command_that_helps(user: User, reason: str, remedy: str) -> None:
     report, found = asked(refusing(DENIED, []), user=user)
 
     assert found.unread[0].reason == reason
+    assert report.note == f"pid 10: {reason}"
     assert found.unread[0].remedy.startswith(remedy)
     assert report.state is SourceState.UNAVAILABLE
 
