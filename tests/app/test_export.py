@@ -111,7 +111,7 @@ def test_endless_headers_end_the_connection_and_harm_nobody_else(exporter: Expor
         socket.create_connection((exporter.host, exporter.port), PATIENCE_S) as client,
         pytest.raises(ConnectionError),
     ):
-        client.sendall(b"GET /metrics HTTP/1.1\r\n" + (b"X: " + b"x" * 1000 + b"\r\n") * 100_000)
+        client.sendall(b"GET /metrics HTTP/1.1\r\n" + (b"X: " + b"x" * 1000 + b"\r\n") * 20_000)
 
     assert exporter.get()[0] == 200
 
