@@ -58,6 +58,7 @@ class Courier:
         self._gate = threading.Condition()
         self._is_closing = False
         self._is_failing = False
+        self._refusal = ""
         self._thread = threading.Thread(target=self._run, name=f"alerts to {receiver.name}", daemon=True)
         self._thread.start()
 
@@ -110,7 +111,8 @@ class Courier:
         now_s = self._clock()
         if reply.is_final:
             self._outbox.refused(batch, now_s)
-            return f"{reply.problem}. It refuses {len(batch)} alerts"
+            before, self._refusal = self._refusal, reply.problem
+            return "" if before == reply.problem else f"{reply.problem}. It refuses the message"
         if reply.problem:
             self._outbox.failed(now_s, reply.after_s)
         else:

@@ -63,6 +63,21 @@ def test_a_receiver_that_hangs_holds_up_neither_the_frames_nor_the_others() -> N
         assert statuses(good) == ["firing"]
 
 
+def test_a_refusal_is_reported_once_and_does_not_stop_what_comes_after_it() -> None:
+    said: list[str] = []
+    with http_receiver([400, 400]) as server:
+        couriers = Couriers([webhook(server)], said.append)
+        for number, codes in enumerate((["gpu.lost"], ["gpu.lost", "leak.gpu"], ["gpu.lost", "leak.gpu", "idle.x"]), 1):
+            couriers.take(with_findings(*map(finding, codes)))
+            assert server.until(has(server, number))
+        couriers.close()
+
+    assert [one["labels"]["alertname"] for message in server.messages for one in message["alerts"]] == [
+        "gpu.lost", "leak.gpu", "idle.x",
+    ]  # fmt: skip
+    assert said == [f"receiver hook: {server.url}: HTTP status 400. It refuses the message"]
+
+
 def test_what_waits_at_the_end_is_sent_at_once() -> None:
     with http_receiver() as server:
         slow = Receiver(name="hook", kind=ReceiverKind.WEBHOOK, url=server.url, every_s=3600.0)
