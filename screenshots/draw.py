@@ -29,12 +29,16 @@ from gputop.machine.processes.reader import ProcessReader
 from gputop.machine.source import Limits, MachineSource
 from gputop.simulator import Box, simulate
 from gputop.simulator.control import partitioning_of_box
+from gputop.simulator.fleet import SimulatedFleet
 from gputop.simulator.insight import explainer_of_box
 from gputop.simulator.past import JudgeWithPast
 from gputop.simulator.procfiles import HERTZ, PAGE
 from gputop.ui.app import GputopApp
+from gputop.ui.fleet_app import FleetApp
+from gputop.ui.input.keymap import keymap
 from gputop.ui.options import ViewOptions
 from gputop.ui.render.layout import Density
+from gputop.ui.screens.fleet.options import FleetOptions
 from gputop.wire.tape.player import TapePlayer
 from gputop.wire.tape.reader import Tape, open_tape
 
@@ -85,6 +89,7 @@ PICTURES: Final = (
     Picture("signal", "training", 120, (120, 40), ("down", "f9", "j")),
     Picture("filter", "training", 120, (120, 34), ("f4", *_typed("user:ann sm<97"))),
     Picture("setup", "training", 120, (120, 34), ("f2",)),
+    Picture("fleet", "fleet", 0, (130, 36)),
 )
 
 
@@ -174,6 +179,17 @@ async def draw(picture: Picture) -> str:
         return _stable(app.export_screenshot(title=f"gputop · {picture.name}"))
 
 
+async def draw_fleet(picture: Picture) -> str:
+    """Return the picture of the simulated fleet as SVG."""
+    fleet = SimulatedFleet(lambda: NOON).read()
+    app = FleetApp(lambda: fleet, FleetOptions(keys=keymap("gputop"), theme=picture.theme))
+    async with app.run_test(size=picture.size) as pilot:
+        app.fleet_screen.show(fleet)
+        await pilot.press(*picture.keys)
+        await pilot.pause()
+        return _stable(app.export_screenshot(title=f"gputop · {picture.name}"))
+
+
 def _player() -> TapePlayer:
     """Return a player that never plays: the screen only shows its controls."""
     tape = open_tape(str(A_TAPE))
@@ -198,7 +214,8 @@ def main(words: list[str]) -> None:
     for picture in PICTURES:
         if not words or any(word in picture.name for word in words):
             path = HERE / f"{picture.name}.svg"
-            path.write_text(asyncio.run(draw(picture)) + "\n")
+            drawn = draw_fleet(picture) if picture.box == "fleet" else draw(picture)
+            path.write_text(asyncio.run(drawn) + "\n")
             print(path)
 
 

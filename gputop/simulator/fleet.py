@@ -1,6 +1,7 @@
 """A simulated fleet: 128 hosts in two clusters, for a first look without a server."""
 
 import time
+from collections.abc import Callable
 from math import pi, sin
 from random import Random
 from typing import Final
@@ -23,11 +24,14 @@ _JOBS: Final = (
 
 
 class SimulatedFleet:
-    """Reads a fleet that does not exist. The same moment gives the same values."""
+    """Reads a fleet that does not exist. The same moment gives the same values. ``wall``: Unix time."""
+
+    def __init__(self, wall: Callable[[], float] = time.time) -> None:
+        self._wall = wall
 
     def read(self) -> Fleet:
         """Return all hosts."""
-        now = time.time()
+        now = self._wall()
         hosts = tuple(_hosts(now))
         alert = FleetAlert(
             name="GpuLost", severity="critical", host="alpha-051", summary="GPU 5 fell off the bus", server=_SERVER
