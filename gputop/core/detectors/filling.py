@@ -57,6 +57,15 @@ KIND: Final = Kind(
             "Growth may be loading if a process on the GPU started within this time.",
         ),
         Dial("loading_s", 900.0, 60.0, 86_400.0, "The same as lasts_s, for growth that may be loading (see young_s)."),
+        Dial(
+            "buffer_s", 1500.0, 60.0, 86_400.0,
+            "The same as loading_s, for a suspect: if there is time, gputop waits to see whether a buffer fills and "
+            "then stops.",
+        ),
+        Dial(
+            "light_percent", 10.0, 1.0, 100.0,
+            "In loading_percent, idle means a GPU utilization below this: copies to the GPU count as use.",
+        ),
         Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "gputop ignores growth of less than this."),
         Dial(
             "came_back_percent", 30.0, 1.0, 100.0,
@@ -151,7 +160,7 @@ class Level:
             self._lows.append((self._start, self._low, self._is_idle))
             self._start, self._low, self._is_idle = now_s, mib, True
         self._low = min(self._low, mib)
-        self._is_idle = self._is_idle and busy_percent is not None and busy_percent < 1
+        self._is_idle = self._is_idle and busy_percent is not None and busy_percent < self._dials["light_percent"]
         return is_new
 
     def fill(self, free_mib: float, span_s: float) -> Fill | None:
@@ -228,10 +237,11 @@ class FillingDetector:
         soon_s, late_s = fill.full_s[0], fill.full_s[1] / dials["late_times"]
         if max(soon_s, late_s) > dials["suspect_s"]:
             return None
-        least_s = dials["loading_s" if _is_young(gpu, context, dials["young_s"]) else "lasts_s"]
+        stage = Stage.ALARM if max(soon_s, late_s) <= dials["alarm_s"] else Stage.SUSPECT
+        is_young = _is_young(gpu, context, dials["young_s"])
+        least_s = dials["lasts_s" if not is_young else "loading_s" if stage is Stage.ALARM else "buffer_s"]
         if fill.is_idle or lasted_s < least_s:
             return None  # it may be loading, or one long request
-        stage = Stage.ALARM if max(soon_s, late_s) <= dials["alarm_s"] else Stage.SUSPECT
         most = level.growers.most(context) if level.growers else None
         return _claim_of(process_subject(*most) if most else _subject(gpu, instance), fill, stage, free)
 

@@ -6,9 +6,10 @@ from array import array
 from typing import Final
 
 BUSY: Final = 0
-IDLE: Final = 1
-UNKNOWN: Final = 2
-"""The activity of the process on its GPU during an interval."""
+LIGHT: Final = 1
+IDLE: Final = 2
+UNKNOWN: Final = 3
+"""The most activity of the process on its GPU during an interval, the busiest first. Copies alone are `LIGHT`."""
 _WIDTH: Final = 4  # start, low, high, fall
 
 
@@ -79,7 +80,7 @@ class Buckets:
         rows[-3] = min(rows[-3], low)
         if high > before:
             rows[-2] = high
-        self.work[-1] = both(self.work[-1], work)
+        self.work[-1] = min(self.work[-1], work)
 
     def merged(self, width_s: float, most: int) -> Buckets:
         """Return the same series with intervals of this width, aligned to multiples of it."""
@@ -93,8 +94,3 @@ class Buckets:
                 wide.add(*part)
             last = slot
         return wide
-
-
-def both(one: int, other: int) -> int:
-    """Return the activity of two intervals together: idle only if all known parts are idle."""
-    return one if other in (one, UNKNOWN) else other if one == UNKNOWN else BUSY

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from gputop.core.detection.detector import FORGET_S, Claim, Context
-from gputop.core.detectors.leak.rises import LEAST_STEPS, Rises
-from gputop.core.detectors.leak.thresholds import alarm_of, limits_of
+from gputop.core.detectors.leak.rises import Rises
+from gputop.core.detectors.leak.thresholds import alarm_of, limits_of, stairs_of
 from gputop.core.detectors.leak.track import MemoryTrack
 from gputop.core.detectors.leak.verdict import Vote
-from gputop.core.detectors.leak.wording import NO_AGE, POOL, Case, claim_of, outgrown_claim
+from gputop.core.detectors.leak.wording import NO_AGE, POOL, Case, claim_of, steps_claim
 from gputop.core.detectors.subjects import gpu_subject, process_subject
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED, SM_ACTIVE
 from gputop.core.model.finding import Subject
@@ -39,9 +39,9 @@ class Followed:
 
     __slots__ = ("claim", "free_mib", "rises", "seen_s", "start", "total_mib", "track", "vote", "waits")
 
-    def __init__(self, track: MemoryTrack, start: int | None, mib: float) -> None:
+    def __init__(self, track: MemoryTrack, start: int | None, rises: Rises) -> None:
         self.track = track
-        self.rises = Rises(mib)
+        self.rises = rises
         self.start = start
         self.vote: Vote | None = None
         self.claim: Claim | None = None
@@ -56,6 +56,7 @@ class LeakDetector:
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._limits = limits_of(dials)
         self._alarm = alarm_of(dials)
+        self._stairs = stairs_of(dials)
         self._followed: dict[_Key, Followed] = {}
         self._waiting: deque[_Key] = deque()
         self._growing: set[_Key] = set()
@@ -83,25 +84,31 @@ class LeakDetector:
         held = self._followed.get(key)
         if held is None or held.start != start:
             held = self._followed[key] = Followed(
-                _track(context, memory / _MIB, process.started_s, process.pid), start, memory / _MIB
+                _track(context, memory / _MIB, process.started_s, process.pid),
+                start,
+                Rises(memory / _MIB, self._stairs),
             )
         held.rises.add(context.now_s, memory / _MIB)
         busy = use.sm_percent
         if busy is None and held.track.scales is not None:
             busy = _busy(context.gpus.get(use.gpu), use.gpu_instance)
-        if held.track.add(context.now_s, memory / _MIB, busy, self._limits.still_mib):
+        limits = self._limits
+        if held.track.add(context.now_s, memory / _MIB, busy, limits.still_mib, limits.light_percent):
             self._due(key, held, context.gpus.get(use.gpu), use.gpu_instance)
         return held.claim or self._outgrown(process, use, held, context)
 
     def _outgrown(self, process: HostProcess, use: GpuProcess, held: Followed, context: Context) -> Claim | None:
-        """Return the claim that the next of its ever larger steps does not fit."""
-        if len(held.rises.steps) < LEAST_STEPS:
+        """Return the claim that it grows in ever larger steps which leak or do not fit."""
+        if len(held.rises.steps) < self._stairs.steps:
             return None
         part = gpu.part(use.gpu_instance) if (gpu := context.gpus.get(use.gpu)) else None
         free = part[MEMORY_FREE] if part else None
-        if free is None or not held.rises.has_outgrown(context.now_s, free / _MIB):
+        if free is None:
             return None
-        return outgrown_claim(process, use, held.rises, free)
+        is_outgrown = held.rises.has_outgrown(context.now_s, free / _MIB)
+        if not is_outgrown and not held.rises.keeps_pace(context.now_s):
+            return None
+        return steps_claim(process, use, held.rises, free, is_outgrown=is_outgrown)
 
     def _due(self, key: _Key, held: Followed, gpu: Gpu | None, instance: int | None) -> None:
         """Put it into the queue for evaluation, with the total and free memory."""
@@ -183,9 +190,11 @@ class LeakDetector:
         key = (_WHOLE, *where)
         held = self._followed.get(key)
         if held is None or not pids <= self._on_gpu.get(where, set()):  # a new process explains any growth
-            held = self._followed[key] = Followed(_track(context, mib, None, gpu.index), None, mib)
+            track = _track(context, mib, None, gpu.index)
+            held = self._followed[key] = Followed(track, None, Rises(mib, self._stairs))
         self._on_gpu[where] = pids
-        if held.track.add(context.now_s, mib, gpu[GPU_UTILIZATION], self._limits.still_mib):
+        limits, busy = self._limits, gpu[GPU_UTILIZATION]
+        if held.track.add(context.now_s, mib, busy, limits.still_mib, limits.light_percent):
             self._due(key, held, gpu, where[1])
         return (held.claim,) if held.claim else ()
 

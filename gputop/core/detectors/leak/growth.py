@@ -5,7 +5,7 @@ loading is steep. What counts is the retained floor (memory that was never freed
 must not slow down.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from enum import Enum
 from itertools import accumulate, pairwise
 from typing import Final
@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.detectors.leak.buckets import IDLE, Buckets
+from gputop.core.detectors.leak.buckets import BUSY, IDLE, LIGHT, Buckets
 from gputop.core.detectors.leak.trend import slopes, trend
 
 _LEAST: Final = 12  # buckets: fewer are not a series
@@ -33,9 +33,10 @@ class Why(str, Enum):
     SLOWING = "slowing down"
     STOPPED = "stopped"
     NO_TREND = "no trend of the lows"
-    LOADING = "grows while the GPU is idle: loading"
+    LOADING = "grows while the GPU is idle or copies: loading"
     YOUNG = "not watched for long enough"
     SATURATING = "may be growth that saturates"
+    FEW = "too few steps so far to see whether they end"
     FILLING = "steady and fast since the start: may be a buffer that fills"
 
 
@@ -47,7 +48,8 @@ class Shape(Struct, frozen=True):
     growth that one part may have. ``slower``: second half to first; ``alike_slower`` applies if the variance of the
     steps is below ``alike`` of the square of their mean. ``often``: of intervals with growth, from which each counts.
     ``stopped_times``: number of usual gaps without growth after which it has stopped. ``loading``: of the growth during
-    idle time. ``large_step_times``: number of usual steps for which a single step counts at most.
+    idle time, and of growth of at least ``copies_mib`` MiB/s during light use, in a window shorter than ``copies_s``.
+    ``large_step_times``: number of usual steps for which a single step counts at most.
 
     A tooth is a fall by ``tooth_mib`` and by ``tooth`` of the rise before it. ``teeth``: least number of them;
     ``falling``: of their troughs that may fall. ``overdue_times``: number of longest teeth after which no other is
@@ -67,6 +69,8 @@ class Shape(Struct, frozen=True):
     stopped_times: float = 3.0
     trend_z: float = 3.0
     loading: float = 0.8
+    copies_mib: float = 2.0
+    copies_s: float = 1800.0
     large_step_times: float = 3.0
     tooth_mib: float = 64.0
     tooth: float = 0.30
@@ -81,7 +85,8 @@ class Growth(Struct, frozen=True, kw_only=True, gc=False):
 
     ``even``: the mean rate without large single steps. ``segments``: number of the ``of`` equal parts of the time in
     which it grew. ``cycles``: how often memory fell back. ``low_mib``: the level at the start. ``is_calmed``: found
-    only after the removal of waves.
+    only after the removal of waves. ``steps``: in how many steps it grew; ``busy``: the share of
+    it while the GPU was busy.
     """
 
     rate: float
@@ -96,6 +101,8 @@ class Growth(Struct, frozen=True, kw_only=True, gc=False):
     of: int
     cycles: int
     is_work_known: bool
+    steps: int = 0
+    busy: float = 0.0
     is_calmed: bool = False
 
 
@@ -281,14 +288,19 @@ def _kept(
     if grown < least_mib:
         return Why.NOT_RETAINED
     steps = steps_of(floor)
-    if _episodes(steps, shape.often) < shape.steps:
+    count = _episodes(steps, shape.often)
+    if count < shape.steps:
         return Why.FEW_STEPS
     even = capped(steps, shape.large_step_times)
     total = sum(even)
     if total < least_mib:
         return Why.ONE_BURST
     grew, of, why = _spread(even, total, shape)
-    if why or (why := _current(even, shape) or _loading(even, total, work, shape)):
+    span_s = starts[-1] - starts[0]
+    even_rate = total / span_s
+    loads = {IDLE, LIGHT} if even_rate >= shape.copies_mib and span_s < shape.copies_s else {IDLE}
+    is_loading = _share(even, total, work, loads) > shape.loading
+    if why or (why := _current(even, shape) or (Why.LOADING if is_loading else None)):
         return why
     if trend(lows) < shape.trend_z:
         return Why.NO_TREND
@@ -297,7 +309,7 @@ def _kept(
         rate=rate,
         slow=slow,
         fast=fast,
-        even=total / (starts[-1] - starts[0]),
+        even=even_rate,
         grown=grown,
         low_mib=floor[0],
         began_s=starts[0],
@@ -306,6 +318,8 @@ def _kept(
         of=of,
         cycles=0,
         is_work_known=any(done <= IDLE for done in work),
+        steps=count,
+        busy=_share(even, total, work, {BUSY}),
     )
 
 
@@ -351,7 +365,6 @@ def _are_alike(even: Sequence[float], alike: float) -> bool:
     return sum(step * step for step in even) / len(even) < (1 + alike) * mean * mean
 
 
-def _loading(even: Sequence[float], total: float, work: Sequence[int], shape: Shape) -> Why | None:
-    """Return the failed test if memory grew while the GPU was idle, as far as known."""
-    idle = sum(step for step, done in zip(even, work[1:], strict=False) if done == IDLE)
-    return Why.LOADING if idle > shape.loading * total else None
+def _share(even: Sequence[float], total: float, work: Sequence[int], those: Container[int]) -> float:
+    """Return the share of the growth during such activity, as far as known."""
+    return sum(step for step, done in zip(even, work[1:], strict=False) if done in those) / total

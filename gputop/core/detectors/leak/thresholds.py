@@ -5,6 +5,7 @@ from typing import Final
 
 from gputop.core.detection.detector import Dial, Kind
 from gputop.core.detectors.leak.growth import Shape
+from gputop.core.detectors.leak.rises import Stairs
 from gputop.core.detectors.leak.verdict import Limits
 from gputop.core.detectors.leak.waves import Waves
 from gputop.core.detectors.leak.wording import Alarm
@@ -54,6 +55,17 @@ KIND: Final = Kind(
             "fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4,
             "Growth at this rate or slower is never loading or a buffer that fills.",
         ),
+        Dial(
+            "fill_much_percent", 30.0, 0.0, 1000.0,
+            "Fast growth (see fill_s) while the GPU is busy is a leak sooner, when it has filled this share of the "
+            "memory of the GPU.",
+        ),
+        Dial("few_steps", 12.0, 1.0, 1000.0, "Growth in fewer steps than this must last longer (see few_watched_s)."),
+        Dial(
+            "few_watched_s", 1800.0, 0.0, 86_400.0,
+            "Growth in few steps (see few_steps) must last at least this long: things that are loaded once each, such "
+            "as adapters, look like a leak at first.",
+        ),
         Dial("fell_back_percent", 50.0, 1.0, 100.0, "A leak is over when at least this share of its growth is freed."),
         Dial(
             "over_times", 3.0, 1.0, 100.0,
@@ -82,6 +94,15 @@ KIND: Final = Kind(
         Dial(
             "loading_percent", 80.0, 1.0, 100.0,
             "Growth is loading, and no leak, if more than this share of it happens while the GPU is idle.",
+        ),
+        Dial(
+            "copies_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4,
+            "Growth at this rate or faster is also loading while the GPU is hardly used (see light_percent).",
+        ),
+        Dial("copies_s", 1800.0, 60.0, 864_000.0, "Such growth (see copies_bytes_per_s) is a leak if it lasts longer."),
+        Dial(
+            "light_percent", 10.0, 1.0, 100.0,
+            "A GPU is hardly used if its utilization is below this: copies to the GPU count as use.",
         ),
         Dial("sure_percent", 85.0, 1.0, 100.0, "A leak is an alarm only if its confidence is at least this."),
         Dial(
@@ -205,6 +226,30 @@ KIND: Final = Kind(
             "wave_growth_times", 2.0, 1.0, 1000.0,
             "Waves: after gputop removes them, it needs more growth. With 2, twice least_growth_bytes.",
         ),
+        Dial("stair_bytes", 2.0**28, 1024**2, 2.0**50, "Large steps: a smaller step is not one."),
+        Dial("stair_one_s", 30.0, 1.0, 3600.0, "Large steps: rises within this time are one step."),
+        Dial("stairs", 4.0, 3.0, 12.0, "Large steps: gputop needs at least this many."),
+        Dial(
+            "stair_soonest_s", 300.0, 1.0, 86_400.0,
+            "Large steps: the last two must be this far apart. While a program starts, they are nearer.",
+        ),
+        Dial(
+            "stair_sure_s", 600.0, 1.0, 86_400.0,
+            "Large steps: the same as stair_soonest_s, if the next step still fits into the free memory.",
+        ),
+        Dial(
+            "stair_alike_percent", 90.0, 1.0, 1000.0,
+            "Large steps: each step and each pause must be at least this share of the one before.",
+        ),
+        Dial(
+            "stair_larger_times", 1.5, 1.0, 100.0,
+            "Large steps: if the next step still fits, each step and each pause must be this much larger than the one "
+            "before. With 1.5, one and a half times as large.",
+        ),
+        Dial(
+            "stair_overdue_times", 2.5, 1.0, 100.0,
+            "Large steps: they have ended after a long pause. With 2.5, after 2.5 times the last pause.",
+        ),
     ),
 )  # fmt: skip
 
@@ -220,7 +265,9 @@ def limits_of(dials: Mapping[str, float]) -> Limits:
         kept=1 - dials["fell_back_percent"] / 100,
         spans_s=(dials["short_span_s"], dials["middle_span_s"], dials["life_span_s"]),
         still_mib=min(dials["still_bytes"], dials["least_growth_bytes"] / 2) / _MIB,
-        shape=limits_from(Shape, dials, tooth_mib=dials["tooth_bytes"] / _MIB),
+        shape=limits_from(
+            Shape, dials, tooth_mib=dials["tooth_bytes"] / _MIB, copies_mib=dials["copies_bytes_per_s"] / _MIB
+        ),
         waves=Waves(
             cycles=dials["waves"],
             deep=dials["wave_percent"] / 100,
@@ -228,6 +275,20 @@ def limits_of(dials: Mapping[str, float]) -> Limits:
             odd=dials["wave_odd_percent"] / 100,
             lifted=dials["wave_lifted_percent"] / 100,
         ),
+    )
+
+
+def stairs_of(dials: Mapping[str, float]) -> Stairs:
+    """Return the conditions for growth in large steps."""
+    return Stairs(
+        step_mib=dials["stair_bytes"] / _MIB,
+        one_s=dials["stair_one_s"],
+        steps=dials["stairs"],
+        soonest_s=dials["stair_soonest_s"],
+        sure_s=dials["stair_sure_s"],
+        alike=dials["stair_alike_percent"] / 100,
+        larger_times=dials["stair_larger_times"],
+        overdue_times=dials["stair_overdue_times"],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gputop.core.detectors.leak.buckets import BUSY, IDLE, UNKNOWN, Buckets
+from gputop.core.detectors.leak.buckets import BUSY, IDLE, LIGHT, UNKNOWN, Buckets
 
 # Widths and numbers of buckets: they set how much is stored, not how it is judged.
 FINE_S: Final = 10.0
@@ -15,6 +15,7 @@ LIFE: Final = 96  # half of it or more covers the whole life
 _GROWN_UP_S: Final = FINE * FINE_S
 EVALUATE_EVERY: Final = 3  # fine buckets
 _STILL_MIB: Final = 8.0
+_LIGHT_PERCENT: Final = 10.0
 
 
 class Scales:
@@ -106,8 +107,18 @@ class MemoryTrack:
         """Return the time of observation."""
         return self.seen_s - self.began_s
 
-    def add(self, now_s: float, mib: float, busy_percent: float | None, still_mib: float = _STILL_MIB) -> bool:
-        """Take a sample; return whether to evaluate now. ``still_mib``: memory that rises by less is constant."""
+    def add(
+        self,
+        now_s: float,
+        mib: float,
+        busy_percent: float | None,
+        still_mib: float = _STILL_MIB,
+        light_percent: float = _LIGHT_PERCENT,
+    ) -> bool:
+        """Take a sample; return whether to evaluate now.
+
+        ``still_mib``: memory that rises by less is constant. ``light_percent``: with less use, a GPU only copies.
+        """
         self.seen_s = now_s
         if self.scales is None:
             if mib < self._low + still_mib:
@@ -123,7 +134,9 @@ class MemoryTrack:
             self._fall = max(self._fall, self._high - mib)
             self._low = min(self._low, mib)
         if busy_percent is not None and self._work != BUSY:
-            self._work = IDLE if busy_percent < 1.0 else BUSY
+            self._work = min(
+                self._work, IDLE if busy_percent < 1.0 else LIGHT if busy_percent < light_percent else BUSY
+            )
         return is_due
 
     def is_still(self, still_mib: float = _STILL_MIB) -> bool:

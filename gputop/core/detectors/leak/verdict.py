@@ -11,6 +11,7 @@ from gputop.core.detectors.leak.track import MemoryTrack, Scales
 from gputop.core.detectors.leak.waves import Waves, without_waves
 
 _NO_VOTES: Final[tuple[int, ...]] = (0, 0, 0)  # one per scale; thousands of tracks share this tuple
+_EARLY: Final = (Why.YOUNG, Why.FEW)
 _WAVY: Final = frozenset(Why) - {Why.SHORT, Why.LOADING, Why.SLOWING}
 
 
@@ -22,7 +23,9 @@ class Limits(Struct, frozen=True):
     more often resembles growth by chance. ``kept``: share of the growth that may remain after a leak; for a sawtooth
     ``teeth_left`` of that, as its floor is less certain. ``over_times``: number of spans, of at most ``longest_span_s``
     each, after which a leak is over. ``wave_growth_times``: factor of ``growth_mib`` after the removal of waves.
-    ``still_mib``: a smaller change does not count.
+    ``fill_much``: of the memory of the board; so much growth while the GPU is busy is no buffer that fills.
+    ``few_steps``: growth in fewer steps must be watched for ``few_watched_s``. ``still_mib``: a smaller change does not
+    count. ``light_percent``: a GPU with less utilization only copies.
     """
 
     growth_mib: float = 64.0
@@ -33,6 +36,9 @@ class Limits(Struct, frozen=True):
     fill_late_s: float = 900.0
     fill_young_s: float = 600.0
     fill_rate: float = 2.0  # MiB/s
+    fill_much: float = 0.3
+    few_steps: float = 12.0
+    few_watched_s: float = 1800.0
     kept: float = 0.5
     teeth_left: float = 0.5
     over_times: float = 3.0
@@ -43,6 +49,7 @@ class Limits(Struct, frozen=True):
     votes: float = 3.0
     teeth_votes: float = 8.0
     still_mib: float = 8.0
+    light_percent: float = 10.0
     shape: Shape = Shape()
     waves: Waves = Waves()
 
@@ -59,15 +66,17 @@ class Suspicion(Struct, frozen=True):
 class Vote:
     """The judgement of one track.
 
-    ``rising``: growth of unknown cause; ``why``: the reason why it is not a leak yet. ``leak``: the verdict.
+    ``rising``: growth of unknown cause; ``is_early``: it is too early to mention it; ``why``: the reason why it is not
+    a leak yet. ``leak``: the verdict.
     """
 
-    __slots__ = ("_counts", "_is_pause", "_past_mib", "_top", "agreed", "leak", "odds", "rising", "why")
+    __slots__ = ("_counts", "_is_pause", "_past_mib", "_top", "agreed", "is_early", "leak", "odds", "rising", "why")
 
     def __init__(self) -> None:
         self._counts = _NO_VOTES
         self._top = self._past_mib = 0.0
         self._is_pause = False
+        self.is_early = True
         self.rising: Suspicion | None = None
         self.leak: Suspicion | None = None
         self.odds = 0.0
@@ -111,22 +120,28 @@ class Vote:
             self.leak = _seen(self.leak, one, now, self.leak.span_s)
         why = self._doubt(one, track, limits, total_mib)
         self.why = why or self.why
+        self.is_early = self.is_early and why in _EARLY
         return why is None
 
     def _doubt(self, one: Growth, track: MemoryTrack, limits: Limits, total_mib: float) -> Why | None:
         if track.observed_s < limits.observed_s:
             return Why.YOUNG
+        if not one.cycles and one.steps < limits.few_steps and one.ended_s - one.began_s < limits.few_watched_s:
+            return Why.FEW
         if self.odds < limits.odds:
             return Why.SATURATING
         began_s = self.rising.since_s - limits.spans_s[0] if self.rising else one.began_s
         is_young = track.age_s + began_s < limits.fill_young_s
         is_fast = one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
+        if is_fast and one.busy > limits.shape.loading and one.grown >= limits.fill_much * total_mib:
+            return None
         if is_fast and one.ended_s - one.began_s < (limits.fill_watched_s if is_young else limits.fill_late_s):
             return Why.FILLING
         return None
 
     def _clear(self, track: MemoryTrack, scales: Scales, limits: Limits) -> None:
         """Drop growth that was freed or has not continued."""
+        self.is_early = self.is_early or self.rising is None
         now, low = track.observed_s, scales.fine.last_low
         rising, leak = self.rising, self.leak
         if rising and _fell_back(rising.growth, low, rising.growth.grown, limits):

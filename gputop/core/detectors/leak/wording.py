@@ -43,7 +43,6 @@ _WAIT: Final = (
 )
 
 _CANNOT_TELL: Final = {
-    Why.YOUNG: "It could be warm-up: gputop has watched it for only {}",
     Why.SATURATING: "It could be warm-up, a cache that fills, or fragmentation: it is too early to see whether it "
     "slows down",
     Why.FILLING: "It could be loading or a buffer that fills. If it continues for half an hour, it is a leak",
@@ -85,8 +84,9 @@ def claim_of(case: Case) -> Claim | None:
     return _rising(case, rising) if rising else None
 
 
-def outgrown_claim(process: HostProcess, use: GpuProcess, rises: Rises, free: int) -> Claim:
-    """Return the claim that memory grows in ever larger steps, and that the next one does not fit."""
+def steps_claim(process: HostProcess, use: GpuProcess, rises: Rises, free: int, *, is_outgrown: bool) -> Claim:
+    """Return the claim that memory grows in ever larger steps, and perhaps that the next one does not fit."""
+    what = "and the next one does not fit" if is_outgrown else "at a steady rate on the whole"
     steps = rises.steps
     sizes = ", ".join(bytes_text(step.mib * _MIB) for step in steps[-_STEPS_NAMED:])
     grown = sum(step.mib for step in steps)
@@ -94,8 +94,7 @@ def outgrown_claim(process: HostProcess, use: GpuProcess, rises: Rises, free: in
         code=_CODE,
         stage=Stage.SUSPECT,
         subject=process_subject(process, use),
-        summary=f"memory grows in ever larger steps, and the next one does not fit: the last ones were {sizes}; "
-        f"{bytes_text(free)} left",
+        summary=f"memory grows in ever larger steps, {what}: the last ones were {sizes}; {bytes_text(free)} left",
         evidence=(
             Evidence("grown_bytes", round(grown * _MIB), f"+{_mib(grown)} in {len(steps)} steps, none was freed"),
             Evidence("memory_free_bytes", free, f"{bytes_text(free)} left"),
@@ -153,10 +152,11 @@ def _leak(case: Case, leak: Suspicion) -> Claim:
     return _claim(case, one, Stage.ALARM if is_sure else Stage.SUSPECT, summary, sure)
 
 
-def _rising(case: Case, rising: Suspicion) -> Claim:
+def _rising(case: Case, rising: Suspicion) -> Claim | None:
+    if case.vote.is_early:
+        return None  # most programs grow at first, or in a few steps
     one = rising.growth
     why = _CANNOT_TELL.get(case.vote.why, _CANNOT_TELL[Why.SATURATING])
-    why = why.format(duration_text(case.track.observed_s))
     summary = f"memory grows: {_grown(one)}. {why}"
     return _claim(case, one, Stage.OBSERVATION, summary, min(_DOUBT, confidence(case, rising)))
 

@@ -41,3 +41,13 @@ def test_models_of_all_sizes_that_are_loaded_one_by_one_are_outgrown() -> None:
     rises = risen([(240, 12000), (480, 14000), (960, 30000), (1920, 33000)])
 
     assert not rises.has_outgrown(2000, free_mib=1000)
+
+
+def test_equal_steps_ever_later_keep_no_pace() -> None:
+    saturates = risen([(50, 2000), (100, 2000), (200, 2000), (400, 2000), (800, 2000), (1600, 2000)])
+    progressive = risen([(300, 1000), (600, 2000), (900, 4000), (1200, 8000), (1500, 16000)])
+    steady = risen([(50, 500), (100, 1000), (200, 2000), (400, 4000), (800, 8000), (1600, 16000)])
+
+    assert not saturates.keeps_pace(1700)
+    assert not progressive.keeps_pace(1600)
+    assert steady.keeps_pace(1700)
