@@ -42,10 +42,11 @@ KIND: Final = Kind(
             "The same as after_s, if the GPU utilization of the process is unknown. It must use no CPU for this time.",
         ),
         Dial(
-            "rests_percent", 1.0, 0.0, 100.0,
-            "In unseen_s: a process and its children use no CPU if they use less than this. Who launches kernels uses "
-            "more.",
+            "rests_percent", 2.0, 0.0, 100.0,
+            "In unseen_s: a process and its children use no CPU if they use less than this on average (see "
+            "rests_smooth_s). Who launches kernels uses more.",
         ),
+        Dial("rests_smooth_s", 60.0, 0.1, 3600.0, "In unseen_s: gputop averages the CPU use over this time."),
         Dial(
             "work_weighs_times", 60.0, 0.0, 1000.0,
             "In unseen_s: CPU use shortens the time. With 60, one second of CPU use takes 60 seconds off it.",
@@ -78,6 +79,7 @@ class IdleDetector:
         self._same, self._crowd_size = dials["same_bytes"], dials["crowd"]
         self._cpu, self._cpu_s = dials["cpu_percent"], dials["cpu_s"]
         self._unseen_s, self._rests = dials["unseen_s"], dials["rests_percent"]
+        self._rests_smooth_s = dials["rests_smooth_s"]
         self._work_weighs = dials["work_weighs_times"]
         self._claims: dict[Key, tuple[Claim, float]] = {}  # with the time at which to renew each
         self._crowds: dict[BoardKey, tuple[Claim, float]] = {}
@@ -140,7 +142,11 @@ class IdleDetector:
     def _note_rest(self, track: Track, context: Context) -> None:
         """Count the time without CPU use: a process that launches no kernel does not use its GPU."""
         hosts = (track.process, *context.relatives.get(track.process.pid, ()))
-        is_at_rest = all(one.cpu_percent is not None and one.cpu_percent < self._rests for one in hosts)
+        known = [one.cpu_percent for one in hosts if one.cpu_percent is not None]
+        used = sum(known) if len(known) == len(hosts) else self._rests
+        before = used if track.rest_percent is None else track.rest_percent
+        track.rest_percent = before + (used - before) * track.step_s / (track.step_s + self._rests_smooth_s)
+        is_at_rest = track.rest_percent < self._rests
         track.rests_s = max(0.0, track.rests_s + (1.0 if is_at_rest else -self._work_weighs) * track.step_s)
 
     def _crowd(self, where: BoardKey, activity: Activity, context: Context) -> Iterator[Claim]:

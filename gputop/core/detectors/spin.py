@@ -19,7 +19,7 @@ KIND: Final = Kind(
     },
     dials=(
         Dial("after_s", 120.0, 10.0, 86400.0, "If a process spins for this time, that is an observation."),
-        Dial("suspect_s", 300.0, 10.0, 86400.0, "If a process spins for this time, that is a suspect."),
+        Dial("suspect_s", 600.0, 10.0, 86400.0, "If a process spins for this time, that is a suspect."),
         Dial(
             "used_s", 30.0, 0.0, 86400.0,
             "A process that used the GPU for less than this time may still be starting up (see fresh_times).",

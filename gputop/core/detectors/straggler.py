@@ -14,7 +14,7 @@ from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.process import Key, Track, workers
 from gputop.core.detectors.activity.ranks import Ranks
-from gputop.core.detectors.levels import Levels, compare
+from gputop.core.detectors.levels import Levels, Pace, compare, learned, note_alone
 from gputop.core.detectors.stuck.case import rank_text
 from gputop.core.detectors.subjects import process_subject
 from gputop.core.model.catalogue import CLOCK_SM, EVENT_REASONS, PCIE_WIDTH, PCIE_WIDTH_MAX, TEMPERATURE
@@ -84,6 +84,28 @@ KIND: Final = Kind(
             "clearly_percent", 45.0, 1.0, 1000.0,
             "Like apart_percent, for a rank that does more: the difference may be old.",
         ),
+        Dial(
+            "fallen_percent", 15.0, 1.0, 100.0,
+            "A job has become slower if the power of all its ranks has fallen by this share, at full utilization.",
+        ),
+        Dial(
+            "fallen_apart_percent", 5.0, 1.0, 1000.0,
+            "The same as apart_percent, for a job that has become slower (see fallen_percent).",
+        ),
+        Dial(
+            "fallen_ranks", 4.0, 3.0, 100000.0,
+            "fallen_apart_percent counts only if the job has at least this many ranks.",
+        ),
+        Dial(
+            "alone_percent", 20.0, 1.0, 100.0,
+            "A rank is also slower if it works while all others wait, for this share of the time.",
+        ),
+        Dial("alone_s", 120.0, 1.0, 3600.0, "gputop averages alone_percent over this time."),
+        Dial(
+            "work_percent", 40.0, 0.0, 100.0,
+            "A rank whose GPU has always been less busy than the others is slower only if it does as much work. With "
+            "40: it takes at least 40% of their power, counted from idle power. A parameter server takes less.",
+        ),
         Dial("learn_s", 600.0, 60.0, 86400.0, "gputop learns the usual gaps between the ranks during this time."),
         Dial(
             "known_s", 300.0, 30.0, 86400.0,
@@ -113,6 +135,7 @@ KIND: Final = Kind(
 
 _AT_A_TIME: Final = 16  # jobs per sample: more of them take turns, and so do those with many ranks
 _RANKS_AT_A_TIME: Final = 500
+_OFTEN: Final = 0.1  # of the time: a wording that names the time alone says more
 _HARMLESS = ("idle", "application clocks", "sync boost")
 
 
@@ -130,6 +153,7 @@ class _Race(Struct):
 
     ranks: dict[Key, _Rank] = {}
     rests: dict[Key, float] = {}
+    pace: Pace = field(default_factory=Pace)
     seen_s: float = 0.0
     compared_s: float = 0.0
     slowest_s: float = 0.0  # the longest time for which a rank has been slow
@@ -192,16 +216,20 @@ class StragglerDetector:
             one.slow_s = _counted(one.slow_s, step_s, falls, is_so=is_slow)
             one.behind_s = _counted(one.behind_s, step_s, falls, is_so=is_behind)
             if race.compared_s <= self._dials["learn_s"]:
-                one.usual_gap += (gap - one.usual_gap) * step_s / (step_s + self._dials["known_s"])
+                one.usual_gap += (gap - one.usual_gap) * learned(step_s, race.compared_s, self._dials)
         if is_full:
-            compare([one.levels for one in held], self._dials, step_s=step_s, compared_s=race.compared_s)
+            levels = [one.levels for one in held]
+            race.pace.take(levels, self._dials, step_s)
+            note_alone(tracks, levels, step_s / (step_s + self._dials["alone_s"]))
+            compare(levels, self._dials, step_s=step_s, compared_s=race.compared_s, has_fallen=race.pace.has_fallen)
         race.slowest_s = max(map(_lasted_s, held))
 
     def _is_behind(self, gap: float, spread: float, rank: _Rank, race: _Race) -> bool:
         dials = self._dials
         least = max(dials["behind_points"], dials["spread_times"] * spread)
         is_new = race.compared_s >= dials["known_s"] and gap - rank.usual_gap > least
-        return gap > least and (gap >= dials["clearly_points"] or is_new)
+        is_clear = gap >= dials["clearly_points"] and _does_its_share(rank, race, dials["work_percent"] / 100)
+        return gap > least and (is_clear or is_new)
 
     def _slow(self, ranks: Ranks, race: _Race, context: Context) -> Iterator[Claim]:
         after_s = self._dials["after_s"]
@@ -221,8 +249,16 @@ class StragglerDetector:
                 gu=rank.gu,
                 others_gu=median(one.gu for one in others),
                 apart=rank.levels.apart if rank.levels.odd_s >= after_s > rank.behind_s else 0.0,
+                alone=rank.levels.alone if rank.levels.odd_s >= after_s > rank.behind_s else 0.0,
             )
             yield claim_of(slow, context, self._dials)
+
+
+def _does_its_share(rank: _Rank, race: _Race, least: float) -> bool:
+    """Return whether it takes as much power as ranks that wait for it; one with another task may take less."""
+    own = rank.levels.now[0]
+    others = [level for one in race.ranks.values() if one is not rank and (level := one.levels.now[0]) is not None]
+    return own is None or not others or own >= least * median(others)
 
 
 def _spread_without(rank: _Rank, ranks: Sequence[_Rank]) -> float:
@@ -277,8 +313,8 @@ def _lasted_s(rank: _Rank) -> float:
 class Slow(Struct, frozen=True):
     """A rank against the median of the others. Clocks: shares of the maximum.
 
-    ``apart``: how far power or traffic is from that of the others, as a share of theirs; 0 if clock or utilization
-    tell.
+    ``apart``: how far power or traffic is from that of the others, as a share of theirs; ``alone``: the share of the
+    time in which it works while they wait. Both are 0 if clock or utilization tell.
     """
 
     ranks: Ranks
@@ -290,17 +326,20 @@ class Slow(Struct, frozen=True):
     gu: float
     others_gu: float
     apart: float = 0.0
+    alone: float = 0.0
 
     @property
     def is_gpu(self) -> bool:
         """Return whether the GPU itself is slow: it has a lower clock, or works while the others wait."""
-        return self.is_clock or self.apart > 0
+        return self.is_clock or self.apart > 0 or self.alone >= _OFTEN
 
     @property
     def speed(self) -> float:
         """Return the speed of the rank as a share of that of the others."""
         if self.is_clock:
             return (self.clock or 0.0) / self.others_clock if self.others_clock else 1.0
+        if self.alone >= _OFTEN:
+            return 1 - self.alone
         if self.apart:
             return 1 / (1 + self.apart) if self.apart > 0 else 1 + self.apart
         return self.gu / self.others_gu if self.others_gu else 1.0
@@ -365,6 +404,8 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
 
 def _how(slow: Slow, share: float) -> str:
     gpu = slow.track.board.gpu
+    if slow.alone >= _OFTEN:
+        return f"works alone for {100 * slow.alone:.0f}% of the time, while the other ranks wait for it"
     if slow.apart:
         more, what = ("more", "works while they wait") if slow.apart > 0 else ("less", "does less")
         return f"takes {100 * abs(slow.apart):.0f}% {more} power or traffic than the other ranks; it {what}"

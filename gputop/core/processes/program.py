@@ -134,7 +134,8 @@ def _known(what: str) -> str | None:
 
 
 def _comfy(first: str, script: str | None) -> str | None:
-    return "ComfyUI" if "/comfyui/" in f"{first} {script}".lower() else None
+    folders = f"{first}/{script}".lower().split("/")[:-1]
+    return "ComfyUI" if "comfyui" in folders else None
 
 
 def _base(path: str) -> str:

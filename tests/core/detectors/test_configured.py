@@ -18,19 +18,19 @@ KEPT = """
 units: _MIB _DAY_S _MINUTE_S
 what is kept, and how often it is worked out: _WIDTH FINE_S MID_S FINE MID LIFE EVALUATE_EVERY _BUCKET_S _BUCKETS _PARTS
   _MOST _APART_S _WINDOW_S _LEARNED _EVERY_S _LEARN_EVERY_S _SWEEP_S _SWEEP_EVERY_S _COUNT_S _WORK _AT_A_TIME
-  _RANKS_AT_A_TIME _NOTED_S _AGAIN_S _ASLEEP_S _FAST_ASLEEP_S _ROLE_SOON_S _ROLE_EVERY_S _YOUNG_S _DEEPEST BUSY IDLE
-  UNKNOWN _WHOLE
+  _RANKS_AT_A_TIME _NOTED_S _AGAIN_S _ASLEEP_S _FAST_ASLEEP_S _ROLE_SOON_S _ROLE_EVERY_S _YOUNG_S _DEEPEST BUSY LIGHT
+  IDLE UNKNOWN _WHOLE _NO_VOTES _LINE_EVERY
 how long a sign holds until it is worked out again, and how long the driver's lists flicker: _HOLD_S _UNSEEN_S _MEETS_S
-statistics without a unit: _LEAST _STARTS _NEAR _ALIKE _YOUNGEST_S _LONGER _SHORTEST
-defaults of dials, and what other rooms settle: _STILL_MIB _UNKNOWN_TOTAL_MIB _HUNG_AFTER_S _BUSY
+statistics without a unit: _LEAST _STARTS _NEAR _ALIKE _YOUNGEST_S _WARM_S _LONGER _SHORTEST
+defaults of dials, and what other rooms settle: _STILL_MIB _LIGHT_PERCENT _UNKNOWN_TOTAL_MIB _HUNG_AFTER_S _BUSY
 how sure it is, and in which words: SURE _UNSURE _DOUBT _SPINS _SAME_S _STEADY_SM _DROPPED _FEW_SMS _LOW_OCCUPANCY
-  _STRONG_WORKER _MOST_NAMED _HOLDERS _LONGEST _POOL_SHARE
+  _STRONG_WORKER _MOST_NAMED _HOLDERS _LONGEST _POOL_SHARE _OFTEN _SURE _STEPS_NAMED _SAME_TIME _USED_BYTES
 """
 
 
 def numbers() -> Iterator[str]:
     """Return the names of all numbers that modules of detectors have for themselves."""
-    for path in Path(room.__path__[0]).glob("*.py"):
+    for path in Path(room.__path__[0]).rglob("*.py"):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 parts = list(ast.walk(node.value)) if node.value else []

@@ -143,3 +143,24 @@ def test_a_notebook_whose_utilization_is_unknown_and_that_uses_no_cpu_is_missed(
 
     assert 1795 <= stages(held, CODE)[Stage.OBSERVATION] <= 1840
     assert last(held, CODE).lacking == ("its GPU utilization (gputop judges by its CPU use)",)
+
+
+def test_a_moment_of_cpu_of_a_sleeping_python_hides_an_idle_process_in_a_mig_slice() -> None:
+    def unseen(second: int, sample: Sample) -> Sample:
+        gpus = tuple(replace(gpu, metrics=gpu.metrics | {GPU_UTILIZATION.key: None}) for gpu in sample.gpus)
+        rests = [replace(one, cpu_percent=float(second % 12 == 0)) for one in sample.processes]
+        users = tuple(replace(one, gpus=tuple(replace(use, sm_percent=None) for use in one.gpus)) for one in rests)
+        return replace(sample, gpus=gpus, processes=users)
+
+    assert Stage.OBSERVATION in stages(found(lone((IDLE, 1900), **KERNEL), change=unseen), CODE)
+
+
+def test_a_tool_or_prompt_that_waits_for_its_user_is_called_stalled() -> None:
+    for command in (
+        "python ComfyUI/main.py --lowvram",
+        "python -m cudf_shell",
+        "python stable-diffusion-webui/launch.py",
+    ):
+        held = found(lone((WORK, 200), (IDLE, 700), command=command))
+
+        assert codes(held) & {CODE, "stalled.process"} == {CODE}

@@ -34,9 +34,8 @@ def test_what_counts_as_waiting_can_be_settled_for_all_detectors() -> None:
     hang = lone((WORK, 200), (WAIT, 400))
 
     usual = found(hang, names=("activity", "stuck"))
-    strict = found(
-        hang, names=("activity", "stuck"), dials={"activity": {"low_percent": 0.0, "low_of_work_percent": 0.0}}
-    )
+    nothing = {"low_percent": 0.0, "low_of_work_percent": 0.0, "low_of_silent_percent": 0.0}
+    strict = found(hang, names=("activity", "stuck"), dials={"activity": nothing})
 
     assert codes(usual) == {"stuck.kernel"}
     assert codes(strict) == set()

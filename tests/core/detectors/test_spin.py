@@ -10,11 +10,11 @@ from gputop.core.model.finding import Stage
 CODE = "spin.host"
 
 
-def test_it_is_worth_a_line_after_two_minutes_and_a_suspect_after_five() -> None:
-    first = stages(found(lone((WORK, 60), (SPIN, 400))), CODE)
+def test_it_is_worth_a_line_after_two_minutes_and_a_suspect_after_ten() -> None:
+    first = stages(found(lone((WORK, 60), (SPIN, 700))), CODE)
 
     assert 178 <= first[Stage.OBSERVATION] <= 182
-    assert 355 <= first[Stage.SUSPECT] <= 365
+    assert 655 <= first[Stage.SUSPECT] <= 665
     assert Stage.ALARM not in first
 
 

@@ -99,3 +99,37 @@ def test_a_rank_that_costs_a_third_of_the_speed_is_an_alarm() -> None:
     held = found(*job(BEHIND, seconds=400))
 
     assert stages(held, HOST)[Stage.ALARM] <= 310
+
+
+def test_a_parameter_server_on_a_gpu_of_its_own_is_no_straggler() -> None:
+    server = replace(FULL, gu=12.0, effort=0.07, mu=8.0, thread=90.0)
+
+    assert not {GPU, HOST} & codes(found(*job(server, seconds=700), names=("straggler",)))
+
+
+def test_a_rank_that_works_while_the_others_wait_for_seconds_in_each_step_is_missed() -> None:
+    turns = ([FULL] * 18 + [WAIT] * 12) * 20
+    ranks = [replace(rank(at, 4, (FULL, 1)), seconds=[FULL] * 600 if at == 2 else turns) for at in range(4)]
+
+    finding = last(found(*ranks, names=("straggler",)), GPU)
+
+    assert (finding.subject.process or ProcessId(0, 0)).pid == pid_of(2)
+    assert "works alone for" in finding.summary
+
+
+def test_a_rank_that_evaluates_for_the_others_now_and_then_is_a_straggler() -> None:
+    turn = [FULL] * 280 + [WAIT] * 25
+    peers = [replace(rank(at, 4, (FULL, 1)), seconds=turn * 3) for at in (1, 2, 3)]
+
+    assert not codes(found(rank(0, 4, (FULL, 3 * len(turn))), *peers, names=("straggler",)))
+
+
+def test_a_small_new_difference_in_a_job_that_became_slower_is_missed() -> None:
+    peers, slow = replace(FULL, effort=0.5), replace(FULL, effort=0.45)
+    ranks = [rank(at, 4, (FULL, 500), (slow if at == 2 else peers, 300)) for at in range(4)]
+    alike = [rank(at, 4, (FULL, 500), (peers, 300)) for at in range(4)]
+    as_fast = [rank(at, 4, (FULL, 500), (replace(FULL, effort=0.72) if at == 2 else FULL, 300)) for at in range(4)]
+
+    assert {GPU, HOST} & codes(found(*ranks, names=("straggler",)))
+    assert not codes(found(*alike, names=("straggler",)))
+    assert not codes(found(*as_fast, names=("straggler",)))

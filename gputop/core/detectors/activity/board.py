@@ -105,7 +105,7 @@ class Board:
     def values(self) -> tuple[float | None, ...]:
         """Return watts, memory, PCIe, NVLink, SMs, occupancy, tensor cores, DRAM, effort, and whether that is much."""
         gpm = (self.sm, self.occupancy, self.tensor, self.dram)
-        effort = self.effort if self.effort is None else self._present_effort()
+        effort = self.effort if self.effort is None else self.present_effort
         heavy = None if effort is None else float(effort > self.limits.heavy)
         return (self.watts, self.memory, self.pcie, self.nvlink, *gpm, effort, heavy)
 
@@ -140,7 +140,7 @@ class Board:
         )
         is_busy = self.utilization is None or self.utilization > self.limits.own_percent
         is_moving = not self.is_quiet or (self.nvlink or 0.0) > self.limits.quiet_nvlink
-        self.is_at_work = is_busy and is_moving and self._present_effort() > self.limits.working
+        self.is_at_work = is_busy and is_moving and (self.present_effort or 0.0) > self.limits.working
 
     def _weigh(self, step_s: float) -> None:
         """Work out the effort: power above that of an idle context."""
@@ -171,10 +171,11 @@ class Board:
         is_single, self._odd_s = self._odd_s > self.limits.odd_s, 0.0
         return is_single
 
-    def _present_effort(self) -> float:
-        """Return the effort of this instant; the usual one follows within seconds."""
+    @property
+    def present_effort(self) -> float | None:
+        """The effort of this instant; the usual one follows within seconds."""
         if self.watts is None or not self.limit_w:
-            return self.effort or 0.0
+            return self.effort
         context_w = self._context(self.limit_w)
         return (self.watts - context_w) / max(1.0, self.limit_w - context_w)
 

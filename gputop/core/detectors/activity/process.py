@@ -6,15 +6,27 @@ from gputop.core.detectors.activity.board import Board, Window
 from gputop.core.detectors.activity.role import Role, is_loader
 from gputop.core.model.sample import GpuProcess, HostProcess
 
-GU, THREAD, WORKERS, BLOCKED, LOADERS, WATTS, MEMORY, PCIE, NVLINK, SM, OCCUPANCY, TENSOR, DRAM, EFFORT, HEAVY = range(
-    15
-)
-# the positions in the window: first the values of the process, then those of the GPU
+(
+    GU,
+    THREAD,
+    WORKERS,
+    BLOCKED,
+    LOADERS,
+    CPU,
+    WATTS,
+    MEMORY,
+    PCIE,
+    NVLINK,
+    SM,
+    OCCUPANCY,
+    TENSOR,
+    DRAM,
+    EFFORT,
+    HEAVY,
+) = range(16)  # the positions in the window: first the values of the process, then those of the GPU
 
 Key = tuple[int, int | None, str, int | None]  # pid, start, GPU, GPU instance
 _BUSY = 1.0  # percent of a core
-_LOADED_BYTES = 2**28  # a smaller rise is none of a model that is loaded
-_OFTEN = 0.1  # of the busy time
 
 
 class Track:
@@ -27,7 +39,8 @@ class Track:
     which took ``work_w``. ``stepped_s``: when the reported step last changed. ``sm_low``, ``sm_high``: SM activity
     while it waits. ``is_fed``: its data loaders work. ``ranks``: key of its job, if that is on several GPUs.
     ``wait_memory``: its mean memory utilization during the wait. ``rests_s``: time without CPU use, while the
-    use of the GPU is unknown. ``moved_s``: time with much traffic of its own in GPU memory; ``shared_still_s``: how
+    use of the GPU is unknown; ``rest_percent``: its mean CPU use during that.
+    ``moved_s``: time with much traffic of its own in GPU memory; ``shared_still_s``: how
     long it has moved no data while it used a GPU on which a neighbour computes.
     """
 
@@ -35,10 +48,10 @@ class Track:
         "_at_work_s", "_blip_at_s", "_blip_s", "_broken_s", "_grew_s", "_hidden_s", "_is_odd", "_odd_at_s",
         "_pending_s", "_resumed_s", "_shared_bytes", "_top_bytes", "board", "busy_s", "computes_s", "first_s", "gu",
         "held_bytes", "held_since_s", "idle_s", "is_child_busy", "is_fed", "key", "longest_pause_s", "longest_spin_s",
-        "longest_step_s", "longest_wait_s", "low", "moved_s", "pause_s", "process", "ranks", "rests_s", "role",
-        "role_due_s", "seen_s", "shared_still_s", "sm_high", "sm_low", "spin_s", "step", "step_s", "stepped_s",
-        "still_s", "use", "wait_memory", "wait_s", "window", "work_effort", "work_nvlink", "work_pcie", "work_w",
-        "worked_s",
+        "longest_step_s", "longest_wait_s", "low", "moved_s", "pause_s", "process", "ranks", "rest_percent", "rests_s",
+        "role", "role_due_s", "seen_s", "shared_still_s", "sm_high", "sm_low", "spin_s", "step", "step_s", "stepped_s",
+        "still_s", "use", "wait_memory", "wait_s", "window", "work_effort", "work_memory", "work_nvlink", "work_pcie",
+        "work_w", "worked_s",
     )  # fmt: skip
 
     def __init__(self, key: Key, process: HostProcess, use: GpuProcess, board: Board, now_s: float) -> None:
@@ -51,7 +64,7 @@ class Track:
         self.is_fed = False
         self.busy_s = self.worked_s = 0.0
         self.work_w: float | None = None
-        self.work_effort = self.work_pcie = self.work_nvlink = 0.0
+        self.work_effort = self.work_memory = self.work_pcie = self.work_nvlink = 0.0
         self.low = board.limits.low
         self.step: float | None = None
         self.stepped_s: float | None = None
@@ -69,6 +82,7 @@ class Track:
         self.idle_s = self.pause_s = self.wait_s = self.spin_s = 0.0
         self.sm_low = self.sm_high = -1.0
         self.wait_memory = self.rests_s = 0.0
+        self.rest_percent: float | None = None
         self._top_bytes, self._grew_s = use.memory_bytes or 0, -board.limits.left_out_s
         self.shared_still_s = self.moved_s = 0.0
         self._shared_bytes: int | None = None
@@ -112,9 +126,11 @@ class Track:
 
     def follow(self, host: tuple[float | None, ...]) -> None:
         """Add to the means, unless it pauses. ``host``: the result of `followed`."""
-        _, cpu, blocked, count = host
-        self.is_fed = (cpu or 0.0) >= self.board.limits.fed_percent * max(1.0, count or 0.0) or bool(blocked)
+        _, cpu, blocked, count, _ = host
         limits = self.board.limits
+        is_usual = self.idle_s <= max(limits.left_out_s, limits.fed_times * self.longest_pause_s)
+        works = (cpu or 0.0) >= limits.fed_percent * max(1.0, count or 0.0) or bool(blocked)
+        self.is_fed = works and is_usual  # a longer pause than ever is a standstill and not a slow input
         if self.idle_s >= limits.means_s and not self.is_fed:
             self.window = None  # what it did before the pause says nothing about what follows
         is_left_out = self.idle_s >= limits.left_out_s and not self.is_fed
@@ -129,13 +145,14 @@ class Track:
     def _is_loading(self) -> bool:
         """Return whether it fills its memory before it works: to load a model is no slow input."""
         limits, held = self.board.limits, self.use.memory_bytes or 0
-        if held >= self._top_bytes + _LOADED_BYTES:
+        if held >= self._top_bytes + limits.loaded_bytes:
             self._top_bytes, self._grew_s = held, self.seen_s
         return self.worked_s < limits.settled_s and self.seen_s - self._grew_s < limits.left_out_s
 
     def _awaits_others(self) -> bool:
         """Return whether it waits in a kernel for others, which does not belong to the means of its work."""
-        is_of_job = self.ranks is not None or (self.role.world or 1) > 1 or self.worked_s > _OFTEN * self.busy_s
+        limits = self.board.limits
+        is_of_job = self.ranks is not None or (self.role.world or 1) > 1 or self.worked_s > limits.often * self.busy_s
         return self.wait_s > 0 and is_of_job and not self.role.is_server
 
     def _is_blip(self, now_s: float) -> bool:
@@ -227,7 +244,27 @@ class Track:
             return False
         if self.has_link_traffic:
             return False
-        return effort <= limits.low or (effort <= self.low and board.is_static)
+        return effort <= limits.low or (board.is_static and effort <= max(self.low, self._low_of_silent()))
+
+    def _low_of_silent(self) -> float:
+        """Return the power of a wait if hardly anything of the memory traffic of its work is left; else 0."""
+        limits, touched = self.board.limits, max(self.board.memory or 0.0, self.board.dram or 0.0)
+        if self.work_memory < limits.own_memory_percent or touched > limits.silent * self.work_memory:
+            return 0.0
+        return min(limits.low_most, limits.low_of_silent * self.work_effort)
+
+    @property
+    def waits_now(self) -> bool:
+        """Whether its GPU waits in a kernel at this instant; a single sample is no evidence."""
+        board = self.board
+        is_full = (self.gu or 0.0) >= board.limits.full_percent and board.is_quiet
+        return is_full and board.present_effort is not None and board.present_effort <= self.low
+
+    @property
+    def works_now(self) -> bool:
+        """Whether its GPU computes at this instant; a single sample is no evidence."""
+        board = self.board
+        return (self.gu or 0.0) > board.limits.own_percent and not board.is_quiet
 
     def _polling(self) -> float:
         """Return the PCIe traffic that a kernel of this process may cause while it waits."""
@@ -297,8 +334,11 @@ class Track:
             if self._resumed_s >= limits.resumed_s:
                 self.longest_wait_s = max(self.longest_wait_s, self._pending_s)
                 self._pending_s = self._resumed_s = 0.0
-        if effort <= limits.working:
+        touched = max(self.board.memory or 0.0, self.board.dram or 0.0)
+        if effort <= limits.working and (effort <= limits.low or touched < limits.own_memory_percent):
             return
+        if not self.worked_s:
+            self.window = None  # what it did before its first work was its start
         if (self.use.memory_utilization_percent or 0.0) >= limits.own_memory_percent:
             self.moved_s += step_s
         self.worked_s += step_s
@@ -306,6 +346,7 @@ class Track:
         part = step_s / (step_s + limits.work_smooth_s)
         self.work_pcie += ((self.board.pcie or 0.0) - self.work_pcie) * part
         self.work_nvlink += ((self.board.nvlink or 0.0) - self.work_nvlink) * part
+        self.work_memory += (touched - self.work_memory) * part
         self.work_effort += (effort - self.work_effort) * (part if self.work_effort else 1.0)
         if watts is not None:
             self.work_w = watts if self.work_w is None else self.work_w + (watts - self.work_w) * part
@@ -326,9 +367,11 @@ def workers(process: HostProcess, children: Iterable[HostProcess]) -> tuple[Host
 
 
 def followed(process: HostProcess, children: Sequence[HostProcess]) -> tuple[float | None, ...]:
-    """Return busiest thread, CPU use of the workers, whether one waits for storage, number of workers."""
+    """Return busiest thread, CPU of the workers, whether one waits for storage, number of workers, its own CPU use."""
+    cpu = process.cpu_percent
     if not children:
-        return busiest(process), None, float(process.state == "D"), 0.0
+        return busiest(process), None, float(process.state == "D"), 0.0, cpu
     found = workers(process, children)
     is_blocked = process.state == "D" or any(child.state == "D" for child in found)
-    return busiest(process), sum([child.cpu_percent or 0.0 for child in found]), float(is_blocked), float(len(found))
+    used = sum([child.cpu_percent or 0.0 for child in found])
+    return busiest(process), used, float(is_blocked), float(len(found)), cpu

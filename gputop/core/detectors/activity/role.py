@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.model.sample import HostProcess
-from gputop.core.processes.program import arguments_of, program, program_of
+from gputop.core.processes.program import arguments_of, program_of
 
 SERVERS: Final = (
     "vLLM", "SGLang", "TGI", "TEI", "Triton", "TensorRT-LLM", "TF Serving", "TorchServe", "Ollama", "llama.cpp",
@@ -26,7 +26,9 @@ _SERVING_NAMES: Final = (  # in the name of a script, module or program
     "serve", "webui", "gradio", "api_server", "inference_server", "text_generation_launcher", "streamlit", "fastapi",
     "flask", "celery", "bentoml", "trtllm", "lmdeploy", "aphrodite", "koboldcpp", "xinference", "tabbyapi",
 )  # fmt: skip
+_SERVING_FOLDERS: Final = ("webui", "fooocus", "invokeai", "swarmui")  # of the script: tools with a page in a browser
 _NOTEBOOKS: Final = ("Jupyter kernel",)
+_PROMPTS: Final = frozenset({"shell", "console", "repl", "prompt", "interactive"})  # words of the name of a script
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
 _DEBUGGERS: Final = frozenset({"pdb", "ipdb", "pudb", "pdbpp", "debugpy", "pydevd", "gdb", "cuda-gdb", "lldb"})
 _LOADERS: Final = ("data loader", "worker process")
@@ -96,7 +98,9 @@ def serves(command: str, framework: str | None = None) -> bool:
         return known.startswith(SERVERS)
     if what.leads and what.known is not None:
         return False  # the port of a launcher is a rendezvous
-    name = (what.script or what.name).rpartition("/")[2].lower()
+    folders, _, name = (what.script or what.name).lower().rpartition("/")
+    if any(part in folders for part in _SERVING_FOLDERS):
+        return True
     flags = {argument.partition("=")[0] for argument in arguments_of(command)[1:]}
     return any(part in name for part in _SERVING_NAMES) or not _SERVING_FLAGS.isdisjoint(flags)
 
@@ -114,15 +118,22 @@ def _is_debugger(command: str) -> bool:
     return (what.script or what.name).rpartition("/")[2].removesuffix(".py") in _DEBUGGERS
 
 
+@lru_cache(256)
 def _is_prompt(command: str, framework: str | None) -> bool:
-    arguments = arguments_of(command)
-    what = program(arguments)
+    what = program_of(command)
     if (framework or what.known or "").startswith(_NOTEBOOKS):
         return True
     name = (what.script or what.name).rpartition("/")[2]
     if name in _SHELLS_OF_PYTHON or name.removesuffix(".py") in _DEBUGGERS:
         return True
+    if not _PROMPTS.isdisjoint(_words(name.removesuffix(".py"))):
+        return True
     if not what.name.startswith("python"):
         return False
+    arguments = arguments_of(command)
     script = arguments.index(what.script) if what.script in arguments else len(arguments)
     return "-i" in arguments[1:script] or len(arguments) == 1
+
+
+def _words(name: str) -> list[str]:
+    return name.replace("-", "_").replace(".", "_").split("_")

@@ -27,12 +27,23 @@ KIND: Final = Kind(
             "power that the process used for its work. Both powers are counted from idle power.",
         ),
         Dial(
+            "low_of_silent_percent", 45.0, 0.0, 100.0,
+            "The same as low_of_work_percent, for a process that used much GPU memory bandwidth for its work and now "
+            "uses hardly any (see silent_percent).",
+        ),
+        Dial(
+            "silent_percent", 10.0, 0.0, 100.0,
+            "A process uses hardly any memory bandwidth if the memory utilization is at most this share of that of "
+            "its work.",
+        ),
+        Dial(
             "low_most_percent", 25.0, 0.0, 100.0,
-            "Above this share of the power range, low_of_work_percent is not used.",
+            "Above this share of the power range, low_of_work_percent and low_of_silent_percent are not used.",
         ),
         Dial(
             "working_percent", 25.0, 0.0, 100.0,
-            "A process does real work if the power is above this share of the power range.",
+            "A process does real work if the power is above this share of the power range, or above low_percent while "
+            "the memory utilization is at least own_memory_percent.",
         ),
         Dial(
             "heavy_percent", 42.0, 0.0, 100.0,
@@ -142,6 +153,21 @@ KIND: Final = Kind(
         ),
         Dial("fed_percent", 15.0, 0.0, 100.0, "Data loaders work if each uses at least this much CPU on average."),
         Dial(
+            "fed_times", 2.0, 1.0, 1000.0,
+            "A process waits for its data loaders if its pause is not much longer than usual. With 2, at most twice as "
+            "long as the longest pause before. A longer pause is a standstill.",
+        ),
+        Dial(
+            "loaded_bytes", 2.0**28, 0.0, 2.0**50,
+            "To find what limits a job, gputop leaves out the time in which the job loads a model. A smaller rise of "
+            "its GPU memory is not loading.",
+        ),
+        Dial(
+            "often_percent", 10.0, 0.0, 100.0,
+            "To find what limits a job, gputop leaves out the time in which the job waits in a kernel, if it does "
+            "real work for at least this share of its time.",
+        ),
+        Dial(
             "left_out_s", 10.0, 1.0, 3600.0,
             "gputop leaves a process out of the averages after it was idle for this time.",
         ),
@@ -177,6 +203,8 @@ class ActivityLimits(Struct, frozen=True):
     idle_percent: float
     low: float
     low_of_work: float
+    low_of_silent: float
+    silent: float
     low_most: float
     working: float
     heavy: float
@@ -207,6 +235,9 @@ class ActivityLimits(Struct, frozen=True):
     neighbour_s: float
     hidden_s: float
     fed_percent: float
+    fed_times: float
+    loaded_bytes: float
+    often: float
     left_out_s: float
     lost_s: float
     stale_s: float

@@ -37,7 +37,7 @@ KIND: Final = Kind(
         "bound.communication": "Overlap it with compute, or use larger buckets. To see the links: `nvidia-smi topo "
         "-m`.",
         "bound.compute": "Do nothing. `i` shows the use of the tensor cores.",
-        "busy.fake": "See what it launches: `py-spy dump --pid PID`. For ranks of an idle server this is normal.",
+        "busy.fake": "See what it launches: `py-spy dump --pid PID`.",
     },
     dials=(
         Dial("after_s", 60.0, 30.0, 3600.0, "gputop measures a job for this time before it judges it."),
@@ -187,7 +187,8 @@ class BoundDetector:
             return
         means = means_of(track, window, is_multi=bool(track.ranks) or (track.role.world or 1) > 1)
         is_asleep = track.idle_s >= self._dials["starved_s" if track.is_fed else "idle_s"]
-        bound = None if is_asleep else verdict(means, self._dials)
+        rests = track.idle_s >= track.board.limits.left_out_s and not track.is_fed  # the means are those of before
+        bound = None if is_asleep else held.bound if rests else verdict(means, self._dials)
         held.means = means
         if bound is held.bound:
             held.next = bound

@@ -84,7 +84,7 @@ def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
         tensor=window.mean(of_track.TENSOR),
         dram=window.mean(of_track.DRAM),
         effort=window.mean(of_track.EFFORT),
-        cpu_percent=track.process.cpu_percent or 0.0,
+        cpu_percent=window.mean(of_track.CPU) or 0.0,
         heavy_percent=100 * (window.mean(of_track.HEAVY) or 0.0),
     )
 
@@ -108,7 +108,9 @@ def verdict(means: Means, dials: Mapping[str, float]) -> Bound | None:
 
 def _is_starved(means: Means, dials: Mapping[str, float], least: float, most_of_main: float) -> bool:
     """Return whether the GPU has idle gaps while the workers work; the main thread of a starved job waits for them."""
-    if means.gu >= dials["gaps_percent"] or not means.workers or (means.thread or 0.0) >= most_of_main:
+    if means.gu <= 1 or means.gu >= dials["gaps_percent"] or not means.workers:
+        return False
+    if (means.thread or 0.0) >= most_of_main:
         return False
     return means.worker_percent >= least or 100 * means.blocked_share >= dials["blocked_percent"]
 
@@ -129,7 +131,9 @@ def _communicates(means: Means, dials: Mapping[str, float]) -> bool:
 
 
 def _is_fake(means: Means, dials: Mapping[str, float]) -> bool:
-    if means.effort is None or means.gu < dials["fake_percent"] or 100 * means.effort > dials["fake_power_percent"]:
+    if means.is_server or means.effort is None or means.gu < dials["fake_percent"]:
+        return False  # the ranks of a server wait for requests in a kernel
+    if 100 * means.effort > dials["fake_power_percent"]:
         return False
     return (means.memory_activity or 0.0) <= dials["fake_memory_percent"]
 

@@ -128,8 +128,7 @@ def _launch_text(means: Means, idle: str) -> str:
 def _fake_text(means: Means, idle: str) -> str:
     return (
         "looks busy, does almost nothing: "
-        + ("ranks of a server that wait for requests, " if means.is_server else "")
-        + f"GPU at {means.gu:.0f}%, {_power(means, idle)}, memory {means.memory_activity or 0:.0f}% active"
+        f"GPU at {means.gu:.0f}%, {_power(means, idle)}, memory {means.memory_activity or 0:.0f}% active"
     )
 
 
@@ -173,11 +172,7 @@ _REMEDIES: Final[Mapping[Bound, Callable[[Means, Context], str]]] = {
     Bound.MEMORY: lambda *_: "Usual for decoding. Use a bigger batch, a quantized model or cache, or fused kernels.",
     Bound.COMMUNICATION: lambda *_: "Overlap it with compute, use larger buckets or gradient accumulation.",
     Bound.COMPUTE: lambda *_: "Nothing.",
-    Bound.FAKE: lambda means, _: (
-        "Nothing: it is ready for requests."
-        if means.is_server
-        else "Use CUDA graphs or bigger kernels, or end the process if it only polls."
-    ),
+    Bound.FAKE: lambda *_: "Use CUDA graphs or bigger kernels, or end the process if it only polls.",
 }
 _SEE: Final[Mapping[Bound, str]] = {
     Bound.INPUT: "To see where the time goes: py-spy top --subprocesses --pid {pid}",

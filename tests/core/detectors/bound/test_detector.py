@@ -113,6 +113,39 @@ def test_starving_below_a_second_is_seen_without_teeth() -> None:
     assert [one.code for one in found(flat)[-1]] == ["bound.input"]
 
 
+def test_a_standstill_of_loaders_or_storage_is_called_input_bound() -> None:
+    feeds = replace(WORK, workers=((30.0, "S"), (30.0, "S")))
+    hangs = replace(IDLE, state="D", workers=((0.0, "D"), (0.0, "D")))
+    burns = replace(IDLE, workers=((99.0, "R"), (98.0, "R")))
+
+    for rest in (hangs, burns):
+        assert "bound.input" not in codes(found(lone((feeds, 300), (rest, 400))))
+
+
+def test_pauses_for_data_that_a_job_always_has_are_left_out() -> None:
+    waits = replace(IDLE, workers=((95.0, "R"), (96.0, "R")))
+    steps = [part for _ in range(8) for part in ((WORK, 20), (waits, 40))]
+
+    assert last(found(lone(*steps)), "bound.input")
+
+
+def test_the_start_of_a_program_is_called_input_bound() -> None:
+    copies = Second(gu=3, mu=2, effort=0.02, pcie=5200, thread=98, state="R")
+    starts = ((replace(IDLE, thread=97.0), 15), (copies, 20), (replace(IDLE, thread=99.0), 20), (WORK, 300))
+
+    assert codes(found(lone(*starts))) == {"bound.compute"}
+
+
+def test_a_program_that_computes_on_the_cpu_is_launch_bound_in_its_first_idle_seconds() -> None:
+    both = Second(gu=72, mu=9, effort=0.35, sm=50, occupancy=30, thread=97, state="R", workers=())
+
+    def busy(_: int, sample: Sample) -> Sample:
+        used = [replace(one, cpu_percent=790.0 if one.state == "R" else 0.0) for one in sample.processes]
+        return replace(sample, processes=tuple(used))
+
+    assert not codes(found(lone((both, 300), (IDLE, 200)), names=("bound",), change=busy))
+
+
 def test_a_threshold_can_be_set() -> None:
     held = found(lone((WORK, 200)), dials={"bound": {"memory_percent": 15}})
 
