@@ -12,7 +12,7 @@ import pytest
 from alertmanager import alertmanager, free_port
 from http_receiver import http_receiver
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 TLS = '[receivers.ops]\nkind = "webhook"\nurl = "https://127.0.0.1:1"\n'
 LEAST = ["--demo", "trouble", "--interval", "0.2"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 _PAUSE_S = 0.05
 
 

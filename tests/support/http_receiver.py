@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 class HttpReceiver:

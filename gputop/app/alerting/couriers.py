@@ -19,7 +19,7 @@ from gputop.core.notification.outbox import Outbox, Pace
 from gputop.core.settings.receivers import Receiver, ReceiverKind
 from gputop.core.text.text import clean
 
-CLOSING_S: Final = 5.0
+CLOSING_S: Final = 10.0  # as long as one message may take
 _EVERY_S: Final = {
     ReceiverKind.WEBHOOK: 5.0, ReceiverKind.SLACK: 30.0, ReceiverKind.MAIL: 60.0, ReceiverKind.DESKTOP: 5.0,
     ReceiverKind.COMMAND: 1.0, ReceiverKind.APPRISE: 30.0,

@@ -40,13 +40,23 @@ def raw_server(serve: Callable[[socket.socket], None]) -> Iterator[str]:
         thread.join(PATIENCE_S)
 
 
-def request(url: str, deadline_s: float = PATIENCE_S) -> Request:
-    return Request(url=url, body=b"{}", deadline_s=deadline_s)
+def request(url: str, deadline_s: float = PATIENCE_S, tls: Tls = Tls()) -> Request:  # noqa: B008 - immutable
+    return Request(url=url, body=b"{}", deadline_s=deadline_s, tls=tls)
+
+
+def read_request(connection: socket.socket) -> None:
+    """Read all of a request: to close a connection with unread data would take the answer back."""
+    received = b""
+    while not received.endswith(b"\r\n\r\n{}"):
+        more = connection.recv(65_536)
+        if not more:
+            return
+        received += more
 
 
 def dripping(connection: socket.socket) -> None:
     """Answer a character at a time, without an end."""
-    connection.recv(65_536)
+    read_request(connection)
     connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
     while True:
         connection.sendall(b"x")
@@ -55,7 +65,7 @@ def dripping(connection: socket.socket) -> None:
 
 def continuing(connection: socket.socket) -> None:
     """Promise an answer for ever."""
-    connection.recv(65_536)
+    read_request(connection)
     while True:
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -76,7 +86,7 @@ def test_a_server_that_never_finishes_does_not_hold_the_thread(serve: Callable[[
 @pytest.mark.parametrize("answer", [b"", b"SSH-2.0-OpenSSH\r\n", b"\0" * 100_000, b"HTTP/1.1 999999 X\r\n\r\n"])
 def test_what_is_not_http_is_an_error_and_not_a_crash(answer: bytes) -> None:
     def serve(connection: socket.socket) -> None:
-        connection.recv(65_536)
+        read_request(connection)
         connection.sendall(answer)
 
     with raw_server(serve) as url, pytest.raises(OSError, match=r"HTTP|reset|closed"):
@@ -85,7 +95,7 @@ def test_what_is_not_http_is_an_error_and_not_a_crash(answer: bytes) -> None:
 
 def test_an_endless_answer_is_not_read_to_its_end() -> None:
     def serve(connection: socket.socket) -> None:
-        connection.recv(65_536)
+        read_request(connection)
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
             connection.sendall(b"x" * 65_536)
@@ -105,7 +115,7 @@ def test_a_redirect_is_not_followed() -> None:
 )
 def test_only_a_plain_number_of_seconds_is_a_pause(text: str, wanted: float | None) -> None:
     def serve(connection: socket.socket) -> None:
-        connection.recv(65_536)
+        read_request(connection)
         head = f"HTTP/1.1 429 Slow\r\nRetry-After: {text}\r\nContent-Length: 0\r\n\r\n"
         connection.sendall(head.encode("latin-1"))
 
@@ -155,7 +165,7 @@ def secured(keys: Path) -> Callable[[socket.socket], None]:
 
     def serve(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as secure:
-            secure.recv(65_536)
+            read_request(secure)
             secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
     return serve
@@ -166,11 +176,11 @@ def test_a_server_is_believed_only_with_a_certificate_of_the_named_authority(key
     with raw_server(secured(keys)) as plain:
         url = plain.replace("http:", "https:")
         with pytest.raises(OSError, match=r"certificate verify failed|CERTIFICATE_VERIFY_FAILED"):
-            post(Request(url=url, body=b"{}"))
+            post(request(url))
         with pytest.raises(OSError):  # noqa: PT011 - the text of OpenSSL depends on its version
-            post(Request(url=url, body=b"{}", tls=Tls(ca)))
+            post(request(url, tls=Tls(ca)))
 
-        assert post(Request(url=url, body=b"{}", tls=Tls(ca, both))).status == 200
+        assert post(request(url, tls=Tls(ca, both))).status == 200
 
 
 def test_a_server_that_never_finishes_the_handshake_does_not_hold_the_thread() -> None:
