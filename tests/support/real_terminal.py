@@ -101,6 +101,7 @@ class Terminal:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.pid = 0
+                self._drain()
                 return os.waitstatus_to_exitcode(status)
         pytest.fail("\n".join(["it does not end", *self.lines]))
 
@@ -124,6 +125,11 @@ class Terminal:
             if time.monotonic() > deadline or not self._take(0.2):
                 return is_so()
         return True
+
+    def _drain(self) -> None:
+        """Take what the program wrote before it ended."""
+        while self._fd >= 0 and select.select([self._fd], [], [], 0)[0] and self._take(0):
+            pass
 
     def _take(self, patience_s: float) -> bool:
         """Take the written bytes; return whether the program still has the terminal."""
