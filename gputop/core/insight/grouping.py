@@ -44,20 +44,20 @@ def place_of(frames: Sequence[StackFrame]) -> str:
     python = [frame for frame in frames if not frame.is_native]
     at = next((n for n, frame in enumerate(python) if not is_library(frame)), None)
     if at is None:
-        return frame_text((python or list(frames))[0]) if frames else ""
+        return _frame_text((python or list(frames))[0]) if frames else ""
     own = python[at]
     called = python[at - 1].function if at else own.function
     return f"{called} at {_line_text(own)}"
 
 
-def frame_text(frame: StackFrame) -> str:
-    """Return ``main at train.py:88``, ``ncclAllReduce at libnccl.so.2``."""
-    return f"{frame.function} at {_line_text(frame)}" if frame.file else frame.function
-
-
 def is_library(frame: StackFrame) -> bool:
     """Say whether a frame belongs to a library or to Python itself."""
     return any(part in frame.file for part in _LIBRARIES) or frame.file.startswith("<")
+
+
+def _frame_text(frame: StackFrame) -> str:
+    """Return ``main at train.py:88``, ``ncclAllReduce at libnccl.so.2``."""
+    return f"{frame.function} at {_line_text(frame)}" if frame.file else frame.function
 
 
 def _line_text(frame: StackFrame) -> str:

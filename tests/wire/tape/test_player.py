@@ -8,8 +8,10 @@ from queue import Queue
 from examples import frame, process
 from recordings import opened, taped
 
+from gputop.core.insight.explanation import Explanation
+from gputop.core.insight.member import Member
 from gputop.core.inspection.inspection import Inspection
-from gputop.core.protocol.command import Inspect, ReadNow, ReadStatus, SendSignal, Target
+from gputop.core.protocol.command import Explain, Inspect, ReadNow, ReadStatus, SendSignal, Target
 from gputop.core.protocol.link import News
 from gputop.core.protocol.outcome import Outcome, Status
 from gputop.core.protocol.process_status import ProcessStatuses
@@ -102,3 +104,15 @@ def test_questions_are_answered_and_other_commands_mean_nothing(tmp_path: Path) 
         assert "this is a recording" in inspection.problem
         assert isinstance(statuses, ProcessStatuses)
         assert statuses.statuses[0].is_running is None
+
+
+def test_a_recording_never_answers_where_its_processes_hang(tmp_path: Path) -> None:
+    members = (Member(pid=4711, start_ticks=47110),)
+    with listening(tmp_path) as ear:
+        assert ear.settled() == 0
+        ear.player.send(Explain(id="4", members=members))
+        explanation = ear.hear()
+
+        assert isinstance(explanation, Explanation)
+        assert (explanation.id, explanation.members, explanation.is_complete) == ("4", members, True)
+        assert explanation.problem == "this is a recording: its processes cannot be asked"
