@@ -79,7 +79,7 @@ async def test_the_verdict_comes_first_and_the_odd_rank_before_the_others() -> N
         assert places == sorted(places)
         assert "rank 2: entered 1,203, completed 1,203 (behind)" in text
         assert "ranks 0-1,3: entered 1,204" in text
-        assert "does not move" in text
+        assert "its counts do not grow" in text
 
 
 async def test_each_source_says_whether_it_has_answered_and_what_would_help() -> None:
@@ -91,6 +91,28 @@ async def test_each_source_says_whether_it_has_answered_and_what_would_help() ->
         text = text_on(stage.app.screen)
         assert "not available: py-spy is not installed. To make it available: pip install py-spy" in text
         assert "1 of 2 sources have not answered yet" in text
+
+
+async def test_on_a_narrow_screen_the_rest_of_a_frame_is_less_indented_than_the_frame() -> None:
+    frame_ = StackFrame("_MultiProcessingDataLoaderIter._try_get_data", "/site-packages/torch/utils/data/loader.py", 7)
+    stacks = Stacks(groups=(StackGroup(pids=(100, 101, 102, 103), frames=(frame_,)),))
+    async with staged(box(), size=(80, 24)) as stage:
+        await stage.press("down", "w")
+        await stage.deliver(answer(asked(stage)[-1], source("stacks", details=stacks), is_complete=True))
+        lines = text_on(stage.app.screen).splitlines()
+
+    at = next(number for number, line in enumerate(lines) if frame_.function in line)
+    path = "torch/utils/data/loader.py:7"
+    assert lines[at + 1].index(path) > lines[at].index(frame_.function)
+
+
+async def test_processes_that_have_all_ended_have_an_empty_list_of_sources() -> None:
+    async with staged(box(), size=(80, 24)) as stage:
+        await stage.press("down", "w")
+        await stage.deliver(answer(asked(stage)[-1], verdict="pid 100 has ended.", is_complete=True))
+
+        assert "pid 100 has ended." in text_on(stage.app.screen)
+        assert "Sources" not in text_on(stage.app.screen)
 
 
 async def test_a_long_stack_is_shown_in_full_on_a_key() -> None:

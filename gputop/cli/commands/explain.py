@@ -10,8 +10,9 @@ from gputop.cli.args.requests import request_of
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
-        "Ask where processes hang: the stacks of all ranks by py-spy, if it is installed, the kernel, and the"
-        " collective operations of NCCL and PyTorch. The verdict comes first, then what each source says."
+        "Say where processes hang. The verdict comes first, then what each source knows: the Python stacks of all"
+        " ranks (py-spy, if it is installed), the collective operations that NCCL and PyTorch count, CUDA MPS, and the"
+        " kernel."
     )
     parser.add_argument(
         "names", nargs="+", metavar="WHAT",

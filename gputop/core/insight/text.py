@@ -28,13 +28,14 @@ def sections(explanation: Explanation, *, most_frames: int | None = FEW_FRAMES) 
     room = max((width(source.title) for source in explanation.sources), default=0)
     rows = tuple(Row("", f"{fit(source.title, room)}  {_state(source)}") for source in explanation.sources)
     answers = [_section(source, by_pid, most_frames) for source in explanation.sources]
-    return [Section("sources", "Sources", rows), *(answer for answer in answers if answer is not None)]
+    states = [Section("sources", "Sources", rows)] if rows else []
+    return [*states, *(answer for answer in answers if answer is not None)]
 
 
 def lines(explanation: Explanation) -> Iterator[str]:
     """Return an explanation as plain lines: the verdict, the state of each source, then all answers."""
     yield explanation.problem or explanation.verdict
-    for section in sections(explanation, most_frames=None) if explanation.sources else ():
+    for section in sections(explanation, most_frames=None):
         yield ""
         yield section.title + (f" ({section.note})" if section.note else "")
         yield from (f"  {row.text}" for row in section.rows)
@@ -101,12 +102,12 @@ def _mark(group: StackGroup) -> str:
     return thread + (" (differs from the others)" if group.is_odd else "")
 
 
-def _frame_rows(frames: Sequence[StackFrame], most: int | None) -> Iterator[Row]:
+def _frame_rows(frames: Sequence[StackFrame], most: int | None, indent: str = "  ") -> Iterator[Row]:
     shown = len(frames) if most is None or len(frames) <= most + 1 else most
     for frame in frames[:shown]:
-        yield Row("", f"  {frame_text(frame)}")
+        yield Row("", f"{indent}{frame_text(frame)}")
     if len(frames) > shown:
-        yield Row("", f"  and {len(frames) - shown} more frames")
+        yield Row("", f"{indent}and {len(frames) - shown} more frames")
 
 
 def _mps_rows(servers: Iterable[MpsServer], members: dict[int, Member]) -> Iterator[Row]:
@@ -142,7 +143,7 @@ def _kernel_text(place: KernelPlace) -> str:
 
 def _collective_rows(collectives: Collectives, most: int | None) -> Iterator[Row]:
     for group in collectives.groups:
-        moving = {True: ", moves", False: ", does not move", None: ""}[group.is_moving]
+        moving = {True: "; its counts grow", False: "; its counts do not grow", None: ""}[group.is_moving]
         yield Row("", f"{group.name}: {group.size} ranks{moving}")
         for missing in group.missing:
             yield Row("", f"  rank {missing.rank}{_host(missing)}: {missing.status or 'missing'}")
@@ -150,8 +151,10 @@ def _collective_rows(collectives: Collectives, most: int | None) -> Iterator[Row
             is_behind = ranks[0].rank in group.behind
             numbers = tuple(one.rank for one in ranks)
             yield Row("", f"  {_ranks(numbers)}: {_count_text(ranks[0])}{' (behind)' if is_behind else ''}")
-        frames = next((one.frames for one in group.ranks if one.frames), ())
-        yield from _frame_rows(frames, most)
+        waiting = next((one for one in group.ranks if one.frames), None)
+        if waiting is not None:
+            yield Row("", f"  rank {waiting.rank} waits in")
+            yield from _frame_rows(waiting.frames, most, indent="    ")
 
 
 def _equal(group: CollectiveGroup) -> list[list[RankCount]]:
@@ -165,10 +168,11 @@ def _equal(group: CollectiveGroup) -> list[list[RankCount]]:
 
 
 def _count_text(one: RankCount) -> str:
-    entered, completed = (NOTHING if value is None else f"{value:,}" for value in (one.entered, one.completed))
+    entered = NOTHING if one.entered is None else f"{one.entered:,}"
+    completed = "" if one.completed is None else f", completed {one.completed:,}"
     operation = f", {one.operation}" if one.operation else ""
     status = f", {one.status}" if one.status else ""
-    return f"entered {entered}, completed {completed}{operation}{status}"
+    return f"entered {entered}{completed}{operation}{status}"
 
 
 def _host(one: RankCount) -> str:

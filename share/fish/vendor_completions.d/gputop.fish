@@ -177,7 +177,7 @@ complete -c gputop -n '_shtab_gputop_using inspect' -l reveal -d 'show secrets i
 complete -c gputop -n '_shtab_gputop_using inspect' -l wait -x -d 'time between the two readings for rates such as bytes per second (default 1); 0 leaves rates out'
 complete -c gputop -n '_shtab_gputop_using inspect' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
 complete -c gputop -n '_shtab_gputop_using inspect; and test $_shtab_gputop_npos -eq 0' -ka "(_gputop_pids)" -d 'pid of any process, with or without a GPU'
-complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a explain -d 'Ask where processes hang: the stacks of all ranks by py-spy, if it is installed, the kernel, and the collective operations of NCCL and PyTorch. The verdict comes first, then what each source says.'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a explain -d 'Say where processes hang. The verdict comes first, then what each source knows: the Python stacks of all ranks (py-spy, if it is installed), the collective operations that NCCL and PyTorch count, CUDA MPS, and the kernel.'
 complete -c gputop -n '_shtab_gputop_using explain' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using explain' -l native -d 'show frames of C and C++, too; this pauses the processes for longer'
 complete -c gputop -n '_shtab_gputop_using explain' -l json -d 'one line of JSON'

@@ -74,8 +74,18 @@ def section_lines(section: Section, width: int) -> list[Line]:
         if row.label or section.key == "place":
             lines += _pair(_INDENT + row.label, row.text, width)
         else:
-            lines += [Line(((_INDENT + part, "text"),)) for part in wrapped(row.text, width - len(_INDENT))]
+            lines += [Line(((_INDENT + part, "text"),)) for part in _continued(row.text, width - len(_INDENT))]
     return lines
+
+
+def _continued(text: str, room: int) -> list[str]:
+    """Return text in lines; those that continue an indented text are indented further."""
+    bare = text.lstrip(" ")
+    indent = text[: len(text) - len(bare)]
+    if not indent:
+        return wrapped(text, room)
+    first, *more = wrapped(bare, room - len(indent) - len(_INDENT))
+    return [indent + first, *(indent + _INDENT + part for part in more)]
 
 
 def wrapped(text: str, room: int) -> list[str]:
