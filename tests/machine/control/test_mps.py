@@ -1,11 +1,12 @@
 """Signals to clients of MPS: MPS ends their GPU work first, and a daemon that fails does not save a process."""
 
+import errno
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from children import Child, only, signal_to
+from children import Child, Told, only, signal_to
 from fake_mps import FakeMps, fake_mps
 from msgspec.structs import replace
 
@@ -26,8 +27,8 @@ def mps(tmp_path: Path) -> Iterator[FakeMps]:
         yield fake
 
 
-def _sent(fake: FakeMps, change: SendSignal) -> Outcome:
-    proc, kernel = RealProc(), Kernel()
+def _sent(fake: FakeMps, change: SendSignal, kernel: Kernel | None = None) -> Outcome:
+    proc, kernel = RealProc(), kernel or Kernel()
     opener = TargetOpener(proc, resolve_user, kernel, frozenset())
     audit = Audit(str(fake.place / "state_of_gputop"), "ann")
     return Control(proc, kernel, opener, audit, None, mps=MpsWork(fake.opened)).execute(change)
@@ -81,6 +82,13 @@ def test_a_process_that_is_no_client_is_not_terminated_by_mps(mps: FakeMps) -> N
     result = only(_sent(mps, signal_to(mps.clients[0].target, name="SIGKILL")))
 
     assert (result.status, result.detail) == (Status.DONE, "")
+    assert not any("terminate_client" in line for line in mps.asked())
+
+
+def test_the_client_of_a_user_that_must_not_be_signalled_loses_its_work(mps: FakeMps) -> None:
+    result = only(_sent(mps, signal_to(mps.clients[0].target, name="SIGKILL"), Told(send=errno.EPERM)))
+
+    assert result.status is Status.NOT_PERMITTED
     assert not any("terminate_client" in line for line in mps.asked())
 
 
