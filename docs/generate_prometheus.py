@@ -27,7 +27,7 @@ from gputop.report.prometheus.series import Group, Series
 from gputop.report.prometheus.table import SERIES, of_frame
 
 _THINGS: Final = (
-    ("each GPU", "gpu"), ("each process on one GPU, and its user if it is the first one", "process"),
+    ("each GPU", "gpu"), ("each user (`gputop`), each process on one GPU (`processes`)", "process"),
     ("each job on one GPU", "job"), ("each MIG instance", "instance"),
 )  # fmt: skip
 _TEXTS: Final = (c.SERIAL, c.VBIOS, c.ARCHITECTURE, c.COMPUTE_CAPABILITY, c.RECOVERY_ACTION, c.COMPUTE_MODE)

@@ -342,7 +342,8 @@ _OF_DCGM: Final = (
         wait="2m",
         severity=_CRITICAL,
         summary=f"{_OWN} is no longer there",
-        description="dcgm-exporter served it 15 minutes ago. See why: sudo dmesg. Then reset it, or reboot the host.",
+        description="dcgm-exporter served this GPU 15 minutes ago and does not now. See why: sudo dmesg. Then reset it,"
+        " or reboot the host.",
         page=_HARDWARE,
     ),
     Rule(

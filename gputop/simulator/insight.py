@@ -133,7 +133,7 @@ def _recorder(hung: Sequence[int], members: Sequence[Member], native: bool) -> S
     )  # fmt: skip
     group = CollectiveGroup(name="default_pg", size=len(hung), ranks=ranks, behind=(0,))
     return SourceReport(
-        name="flight", title="PyTorch Flight Recorder", state=SourceState.ANSWERED, note="dumped on demand",
+        name="flight", title="PyTorch Flight Recorder", state=SourceState.ANSWERED, note="each rank wrote a new dump",
         claims=_claims(hung, members), details=Collectives(groups=(group,), age_s=0.8),
     )  # fmt: skip
 

@@ -110,8 +110,8 @@ def _unknown(name: str, frame: Frame) -> str:
     jobs = _listed(job.label for job in frame.jobs)
     codes = _listed(dict.fromkeys(finding.code for finding in frame.findings))
     return (
-        f"{excerpt(name)} is no pid, job or present finding. Jobs on GPUs: {jobs}. Findings of one sample: {codes}."
-        " Findings of hangs need minutes; name the job or a pid"
+        f"{excerpt(name)} is no pid, job or present finding. Jobs on GPUs: {jobs}. Present findings: {codes}."
+        " To find a hang, gputop must watch for minutes: give the job or a pid instead"
     )
 
 

@@ -16,11 +16,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "names", nargs="+", metavar="WHAT",
-        help="pid of any process, label or key of a job, or code of a present finding, such as stuck.collective",
+        help="pid of any process, label (on the screen) or key (in JSON) of a job, or code of a present finding, such"
+        " as stuck.collective",
     )  # fmt: skip
     parser.add_argument(
-        "--native", action="store_true", help="show frames of C and C++, too; this pauses the processes for longer"
-    )
+        "--native", action="store_true",
+        help="also show frames of C and C++; py-spy then pauses each process for some milliseconds",
+    )  # fmt: skip
     parser.add_argument("--json", dest="is_json", action="store_true", help="one line of JSON")
     add_demo(parser)
     add_ending(

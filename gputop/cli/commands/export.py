@@ -47,7 +47,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     shape.add_argument(
         "--devices", choices=("f", "g", "i", "g+i"), default="f", metavar="WHICH",
-        help="series of dcgm for f: MIG instances, or GPUs without any (default); g: GPUs; i: instances; g+i: both",
+        help="which devices have series of dcgm: f: MIG instances, and GPUs without instances (default); g: GPUs;"
+        " i: instances; g+i: both",
     )  # fmt: skip
     shape.add_argument(
         "--hostname-label", choices=_HOSTNAMES, default="both", metavar="NAME",
@@ -56,7 +57,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     shape.add_argument(
         "--processes", type=whole(1), metavar="MOST",
-        help="also series of each process: of those with most GPU memory, at most so many (default: none)",
+        help="also serve series of processes: of the MOST with the most GPU memory (default: none)",
     )  # fmt: skip
     shape.add_argument(
         "--hpc-job-mapping-dir", metavar="DIR",

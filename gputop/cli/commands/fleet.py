@@ -16,7 +16,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options and the subcommand."""
     parser.description = (
         "Show all GPU hosts that a Prometheus server knows: dcgm-exporter's series are enough. Without a server,"
-        " --hosts reads exporters directly, for some hundred hosts."
+        " --hosts reads exporters directly, for a few hundred hosts."
     )
     _source(parser)
     parser.add_argument(
@@ -53,16 +53,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _add_free(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "List the hosts with enough free GPUs, those with the fewest first, so that large gaps stay whole. A GPU is"
-        " free if its utilization is at most 10 % and its memory is not held, the whole time. Exporters that are read"
-        " directly know only the present."
+        "List the hosts with enough free GPUs, those with the fewest first: if you take the first one, hosts with more"
+        " free GPUs stay whole. A GPU is free if, for the whole time of --over, its utilization is at most 10 % and its"
+        " memory is not held. With --hosts there is no history, so only the present values count."
     )
     parser.add_argument(
         "-n", "--count", type=whole(1), default=1, metavar="COUNT", help="free GPUs on one host (default 1)"
     )
     parser.add_argument(
-        "--over", dest="over_s", type=duration, default=300.0, metavar="DURATION", help="free for so long (default 5m)"
-    )
+        "--over", dest="over_s", type=duration, default=300.0, metavar="DURATION",
+        help="how long a GPU must have been free (default 5m)",
+    )  # fmt: skip
     _source(parser)
     parser.add_argument(
         "--format", choices=("table", "json"), default=_ABSENT, metavar="FORMAT", help="table (default) or json"

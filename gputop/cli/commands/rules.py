@@ -10,8 +10,9 @@ from gputop.cli.args.options import add_ending
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
-        "Print alerting rules for Prometheus, as a file for its rule_files. Their runbooks are links into gputop's"
-        " documents: set runbooks in the configuration file to the URL of these. See docs/alerts.md."
+        "Print alerting rules for Prometheus, as a file for its rule_files. Each rule links to a page of gputop's"
+        " documents. For complete links, set runbooks in the configuration file to the URL of the documents. See"
+        " docs/alerts.md."
     )
     parser.add_argument(
         "--for", dest="names", choices=NAMES, default=NAMES[0], metavar="NAMES",

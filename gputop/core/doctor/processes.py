@@ -168,7 +168,7 @@ def _exited(facts: Facts, exited: Sequence[HostProcess]) -> Verdict:
         ],
         fix=(
             f"$ sudo fuser -v {' '.join(f'/dev/nvidia{index}' for index in indices)}",
-            "End the child processes that it left behind: they hold the memory.",
+            "End the child processes that an exited process left behind: they hold the memory.",
             "A zombie without children ends when its parent ends.",
             "If the memory is still in use, reset the GPU.",
         ),

@@ -75,7 +75,7 @@ HOST_COLUMNS: Final = (
         sort=lambda host: len(host.gpus) if host.gpus else None,
     ),
     _number("busy", "busy", "busy"),
-    _number("idle", "idle", "idle (their memory is held)"),
+    _number("idle", "idle", "idle"),
     _number("free", "free", "free"),
     _number("lost", "lost", "lost"),
     HostColumn(

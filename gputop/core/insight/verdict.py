@@ -161,8 +161,9 @@ class _Case:
         who = self._names.of(rest) if rest.count == 1 else others
         it = "it" if named.count == 1 else "them"
         if self._has(ClaimKind.BEHIND, ClaimKind.WAITS):
-            since = "" if lasted_s is None else f", for {duration_text(lasted_s)}"
-            return [f"{who} {'waits' if rest.count == 1 else 'wait'} for {it}{since}"]
+            if lasted_s is None:
+                return [f"{who} {'waits' if rest.count == 1 else 'wait'} for {it}"]
+            return [f"{who} {'has' if rest.count == 1 else 'have'} waited {duration_text(lasted_s)} for {it}"]
         groups = self._groups(rest)
         if len(groups) == 1 and groups[0].who.count == rest.count:
             return [f"{who} {'is' if rest.count == 1 else 'are'} in {groups[0].text}{lasting}"]

@@ -201,7 +201,7 @@ TEMPERATURE_MEMORY_MAX: Final[Metric[int]] = _row(
 )  # fmt: skip
 FAN: Final[Metric[int]] = _row(
     "fan_percent", "Fan", Unit.FAN, NvmlCall("nvmlDeviceGetFanSpeed"), every_s=5,
-    help="Intended speed, in percent of the maximum. It can exceed 100.",
+    help="Intended speed, as a share of the maximum. It can exceed 100 %.",
 )  # fmt: skip
 
 # --- power and energy --------------------------------------------------------------------------------------------

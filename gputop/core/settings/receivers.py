@@ -84,7 +84,7 @@ _PAUSE: TypeAlias = Annotated[float, Meta(ge=1, le=86_400)]
 _A_PATH: Final = "not the full path of a file"
 _WORDS: Final = 'not a list of words such as ["/home/ann/bin/page", "--urgent"]; no shell reads them'
 FIELDS: Final = (
-    Field("kind", ReceiverKind, f"not one of {', '.join(ReceiverKind)}", "The way: one of the kinds above."),
+    Field("kind", ReceiverKind, f"not one of {', '.join(ReceiverKind)}", "How to send: one of the kinds above."),
     Field(
         "stage", Stage, f"not one of {', '.join(Stage)}",
         "The least stage that is sent: observation, suspect (the default) or alarm.",
@@ -96,8 +96,8 @@ FIELDS: Final = (
     Field("resolved", bool, "neither true nor false", "Also say when a problem is over (default true)."),
     Field(
         "every_s", _PAUSE, "not a number of seconds from 1 to 86400",
-        "Least seconds between two messages; the next one has all that came in between. Default: command 1, webhook "
-        "and desktop 5, slack and apprise 30, mail 60.",
+        "Shortest time between two messages, in seconds; the next message has all that happened since. Default: command "
+        "1, webhook and desktop 5, slack and apprise 30, mail 60.",
         frozenset(ReceiverKind) - _ALERTMANAGER,
     ),
     Field(

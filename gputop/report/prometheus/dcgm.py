@@ -171,7 +171,7 @@ DCGM: Final[tuple[Series[DcgmPart], ...]] = (
         "%",
         "Share of time in which a kernel ran.",
         _whole(c.GPU_UTILIZATION, int),
-        note="It is not on MIG instances, as in dcgm-exporter.",
+        note="MIG instances do not have it, as in dcgm-exporter.",
     ),
     _row("DCGM_FI_DEV_MEM_COPY_UTIL", "gauge", "%", "Use of the memory controller.", _whole(c.MEMORY_UTILIZATION, int)),
     _row("DCGM_FI_DEV_ENC_UTIL", "gauge", "%", "Use of the video encoder.", _whole(c.ENCODER_UTILIZATION, int)),
@@ -281,7 +281,7 @@ DCGM: Final[tuple[Series[DcgmPart], ...]] = (
         "Time with lower clocks because of heat.",
         _board(c.THROTTLED_SW_THERMAL, _nano),
         **_MORE,
-        note="By the newer counter of software thermal slowdown, if the driver has it.",
+        note="gputop reads the newer counter of software thermal slowdown, if the driver has it.",
     ),
     _row(
         "DCGM_FI_DEV_SYNC_BOOST_VIOLATION",
@@ -354,7 +354,7 @@ DCGM: Final[tuple[Series[DcgmPart], ...]] = (
         "NVLink packets sent again.",
         _board(c.NVLINK_REPLAYS, int),
         **_MORE,
-        note="By another counter of the link than DCGM's; the numbers are near, not equal.",
+        note="gputop reads another counter of the link than DCGM. The numbers are near, not equal.",
     ),
     _row(
         "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL",
@@ -363,7 +363,7 @@ DCGM: Final[tuple[Series[DcgmPart], ...]] = (
         "NVLink failures repaired.",
         _board(c.NVLINK_RECOVERIES, int),
         **_MORE,
-        note="By another counter of the link than DCGM's; the numbers are near, not equal.",
+        note="gputop reads another counter of the link than DCGM. The numbers are near, not equal.",
     ),
     _row(
         "DCGM_FI_PROF_SM_ACTIVE",
@@ -417,7 +417,8 @@ DCGM: Final[tuple[Series[DcgmPart], ...]] = (
         _recent_xids,
         group=Group.DCGM_MORE,
         labels=(*LABELS, "window_size_in_ms", "xid"),
-        note="It falls when the 5 minutes pass, as in dcgm-exporter. Better: gputop_gpu_xid_errors_total.",
+        note="It counts the last 5 minutes only, so it can fall, as in dcgm-exporter."
+        " Better: gputop_gpu_xid_errors_total.",
     ),
     _row(
         "DCGM_EXP_CLOCK_EVENTS_COUNT",
@@ -427,7 +428,8 @@ DCGM: Final[tuple[Series[DcgmPart], ...]] = (
         _clock_events,
         group=Group.DCGM_MORE,
         labels=(*LABELS, "clock_event", "window_size_in_ms"),
-        note="It falls when the 5 minutes pass, as in dcgm-exporter. Better: gputop_gpu_throttled_seconds_total.",
+        note="It counts the last 5 minutes only, so it can fall, as in dcgm-exporter."
+        " Better: gputop_gpu_throttled_seconds_total.",
     ),
 )
 

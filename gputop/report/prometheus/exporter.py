@@ -73,9 +73,12 @@ EXPORTER: Final[tuple[Series[Exporter], ...]] = (
         "gputop_merged_users", "", "Users without labels of their own, because there are too many: see user=(other).",
         lambda e: e.usage.merged_users,
     ),
-    _row("gputop_problems", "", "Problems of the reading itself.", _of_frame(lambda frame: len(frame.problems))),
     _row(
-        "gputop_judging_seconds_left", "s", "Until gputop has watched for long enough to judge; 0: it has.",
+        "gputop_problems", "", "How many problems gputop had with taking the last sample.",
+        _of_frame(lambda frame: len(frame.problems)),
+    ),
+    _row(
+        "gputop_judging_seconds_left", "s", "Time until gputop has watched long enough to find problems; 0 after that.",
         _of_frame(lambda frame: frame.judged_in_s or 0.0),
     ),
 )  # fmt: skip

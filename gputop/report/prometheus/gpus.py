@@ -157,9 +157,9 @@ def _gpu(name: str, metric: Metric[Any], about: str = "") -> Series[OwnGpu]:
     return _row(name, _unit(metric), about or metric.help, lambda entity: _reading(entity.gpu, metric))
 
 
-def _instance(name: str, metric: Metric[Any]) -> Series[OwnInstance]:
+def _instance(name: str, metric: Metric[Any], about: str = "") -> Series[OwnInstance]:
     return Series(
-        name=name, type="gauge", unit=_unit(metric), help=metric.help, labels=INSTANCE_LABELS, of=OwnInstance,
+        name=name, type="gauge", unit=_unit(metric), help=about or metric.help, labels=INSTANCE_LABELS, of=OwnInstance,
         value=lambda entity: _reading(entity.instance, metric),
     )  # fmt: skip
 
@@ -259,7 +259,7 @@ GPUS: Final[tuple[Series[Any], ...]] = (
         help="A compute instance of a GPU instance; the value is 1.",
         labels=(*INSTANCE_LABELS, "compute_instance_id", "mig_uuid", "name"), of=OwnInstance, value=_compute_instances,
     ),
-    _instance("gputop_gpu_instance_memory_total_bytes", c.MEMORY_TOTAL),
+    _instance("gputop_gpu_instance_memory_total_bytes", c.MEMORY_TOTAL, "Frame buffer of the GPU instance."),
     _instance("gputop_gpu_instance_memory_used_bytes", c.MEMORY_USED),
     _instance("gputop_gpu_instance_memory_free_bytes", c.MEMORY_FREE),
     _instance("gputop_gpu_instance_graphics_active_ratio", c.GRAPHICS_ACTIVE),

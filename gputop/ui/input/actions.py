@@ -434,7 +434,7 @@ ACTIONS: Final = (
     _InDialog(id="pick-kill", keys=(), label="SIGKILL", help="Highlight SIGKILL, which Enter does not send."),
     _InDialog(id="pick-int", keys=(), label="SIGINT", help="Highlight SIGINT."),
     _InDialog(
-        id="offer-kill", keys=("e",), label="Ask about SIGKILL",
+        id="offer-kill", keys=("e",), label="Offer SIGKILL after 5 s",
         help="If processes still run 5 s after the signal, ask whether to send them SIGKILL.",
     ),
     _OnPage(id="mute", keys=("m",), label="Mute", help="Hide a finding for an hour, or show it again."),

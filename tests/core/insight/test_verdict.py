@@ -37,7 +37,7 @@ NCCL = report("nccl", claim(K.BEHIND, 105, operation=OPERATION), claim(K.WAITS, 
     [
         (
             (STACKS, NCCL), 360.0,
-            f"rank 5 never entered {OPERATION}: it is in {LOADER}; the other 7 wait for it, for 6m00.",
+            f"rank 5 never entered {OPERATION}: it is in {LOADER}; the other 7 have waited 6m00 for it.",
         ),
         ((NCCL,), None, f"rank 5 never entered {OPERATION}; the other 7 wait for it."),
         ((STACKS,), None, f"rank 5 is in {LOADER}; the other 7 are in {REDUCE}."),
