@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-HUNG = "rank 0 never entered all-reduce 1,204: it is in DataLoader.__next__ at pretrain.py:88; rank 1 has waited"
+HUNG = "rank 0 never entered all-reduce 1,204: it is in DataLoader.__next__ at pretrain.py:88; rank 1 "
 
 
 def gputop(*arguments: str) -> subprocess.CompletedProcess[str]:
