@@ -96,8 +96,8 @@ FIELDS: Final = (
     Field("resolved", bool, "neither true nor false", "Also say when a problem is over (default true)."),
     Field(
         "every_s", _PAUSE, "not a number of seconds from 1 to 86400",
-        "Shortest time between two messages, in seconds; the next message has all that happened since. Default: command "
-        "1, webhook and desktop 5, slack and apprise 30, mail 60.",
+        "Shortest time between two messages, in seconds; the next message has all that happened since. Default:"
+        " command 1, webhook and desktop 5, slack and apprise 30, mail 60.",
         frozenset(ReceiverKind) - _ALERTMANAGER,
     ),
     Field(
