@@ -24,7 +24,7 @@ TOGETHER: Final = {
     "search-next": ("search-before", "Next, previous match"),
     "slower": ("faster", "Read slower, faster"),
     "nice-down": ("nice-up", "Raise, lower priority"),
-    "sort-before": ("sort-next", "Sort by previous, next column"),
+    "sort-before": ("sort-next", "Previous, next sort"),
     "up": ("down", "Up, down"),
     "page-up": ("page-down", "Page up, down"),
     "home": ("end", "First, last"),
