@@ -1,6 +1,7 @@
 """The source Flight Recorder beside a real job of torch with gloo that hangs because a rank leaves the loop."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from gputop.machine.proc.procfs import RealProc
 from gputop.machine.proc.stat import parse_stat
 
 pytest.importorskip("torch", reason="torch is not installed: make probe-tests")
+
+TOOLS = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
 
 # gloo records, but only NCCL has the pipe and the dump at a timeout, so each rank writes its own dump here
 JOB = """
@@ -51,15 +54,18 @@ if rank == 0:
     step()
 else:
     save(3)
-    sys.stdin.read()
+    sys.stdin.read()  # it left the loop
 """
+LEFT_AT = JOB.splitlines().index("    sys.stdin.read()  # it left the loop") + 1
 
 
 @contextmanager
 def _rank(number: int, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
     environment = {"RANK": str(number), "TORCH_FR_DUMP_TEMP_FILE": f"{folder}/trace_", "TORCH_FR_BUFFER_SIZE": "100"}
+    program = folder / "train.py"
+    program.write_text(JOB)
     with subprocess.Popen(
-        [sys.executable, "-c", JOB, f"{folder}/store"], env=dict(os.environ) | environment,
+        [sys.executable, str(program), f"{folder}/store"], env=dict(os.environ) | environment,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     ) as child:  # fmt: skip
         late = Timer(300, child.kill)
@@ -89,4 +95,20 @@ def test_the_rank_that_left_the_loop_and_the_line_where_the_other_waits_are_name
     claims = {claim.kind: claim for claim in report.claims}
     assert (claims[ClaimKind.BEHIND].pids, claims[ClaimKind.BEHIND].operation) == ((gone.pid,), "all-reduce 4")
     assert claims[ClaimKind.WAITS].pids == (waiting.pid,)
-    assert claims[ClaimKind.WAITS].place.startswith("step at <string>:")
+    assert claims[ClaimKind.WAITS].place.startswith("step at train.py:")
+
+
+@pytest.mark.skipif(shutil.which("py-spy", path=TOOLS) is None, reason="py-spy is not installed")
+def test_gputop_explain_names_the_rank_that_left_and_its_line(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        children = [stack.enter_context(_rank(number, tmp_path)) for number in range(2)]
+        waiting, gone = (_member(child) for child in children)
+        done = subprocess.run(
+            [sys.executable, "-m", "gputop", "explain", str(waiting.pid), str(gone.pid)],
+            capture_output=True, check=False, text=True, timeout=300, env=os.environ | {"PATH": TOOLS},
+        )  # fmt: skip
+
+    verdict = done.stdout.splitlines()[1]
+    assert done.returncode == 0, done.stderr
+    assert verdict.startswith(f"pid {gone.pid} never entered all-reduce 4: it is in <module> at train.py:{LEFT_AT}")
+    assert f"pid {waiting.pid} waits for it" in verdict
