@@ -20,9 +20,9 @@ KIND: Final = Kind(
         "stalled.job": "A job that worked before does nothing, on all ranks. It never paused for so long.",
     },
     remedies={
-        "stalled.process": "See where it waits: `py-spy dump --pid PID`. Look for killed data loaders: `sudo dmesg | "
+        "stalled.process": "See where it waits: `gputop explain PID`. Look for killed data loaders: `sudo dmesg | "
         "grep -i oom`.",
-        "stalled.job": "See where a rank waits: `py-spy dump --pid PID`. To end the job: `c` tags it, then `F9`.",
+        "stalled.job": "See where a rank waits: `gputop explain PID`. To end the job: `c` tags it, then `F9`.",
     },
     dials=(
         Dial("pause_s", 300.0, 30.0, 86400.0, "A pause of this time can be a stall."),
@@ -206,4 +206,4 @@ def _remedy(track: Track, dead: list[HostProcess], *, is_blocked: bool) -> str:
         return (
             f"It waits for storage. Check the file system that it reads before you end it: sudo cat /proc/{pid}/stack"
         )
-    return f"See where it waits: py-spy dump --pid {track.process.pid}. If a data loader is deadlocked, end the job."
+    return f"See where it waits: gputop explain {track.process.pid}. If a data loader is deadlocked, end the job."

@@ -20,7 +20,7 @@ def test_nothing_for_5_minutes_after_steady_work_is_an_alarm_with_numbers() -> N
     assert finding.summary == (
         "stalled for 5m20: GPU and CPU at 0%, 2 idle child processes, 20.0GiB held; worked for 3m19 before"
     )
-    assert "py-spy dump" in finding.remedy
+    assert "gputop explain" in finding.remedy
 
 
 def test_pauses_that_it_made_before_are_learned() -> None:

@@ -85,7 +85,7 @@ def busy_claim(subject: Subject, stage: Stage, waiting: list[Track], working: li
             Evidence("waiting_ranks", len(waiting), f"{len(waiting)} ranks at 100% utilization and idle power"),
             Evidence("lasted_s", round(lasted_s, 1), f"in a collective for {duration_text(lasted_s)}"),
         ),
-        remedy=f"If it continues: py-spy dump --pid {(working or waiting)[0].process.pid}",
+        remedy=f"If it continues: gputop explain {(working or waiting)[0].process.pid}",
         action="process",
         confidence=0.4,
         began_s=context.now_s - lasted_s,
@@ -196,10 +196,10 @@ def _remedy(case: Case, culprit: tuple[Track, Stance] | None) -> str:
     process = odd.process
     if process.state in ("T", "t"):
         return f"Continue it: kill -CONT {process.pid}."
-    dump = f"py-spy dump --pid {process.inner_pid or process.pid}"
+    ask = f"gputop explain {process.pid}"
     if case.code == "stuck.kernel":
-        return f"See which kernel: {dump}, or cuda-gdb -p {process.pid}. It does not end by itself."
+        return f"See which kernel: {ask} --native, or cuda-gdb -p {process.pid}. It does not end by itself."
     return (
-        f"See where it waits: {dump}. Then end the job. For the next run, set TORCH_NCCL_TRACE_BUFFER_SIZE: PyTorch "
+        f"See where it waits: {ask}. Then end the job. For the next run, set TORCH_NCCL_TRACE_BUFFER_SIZE: PyTorch "
         "then records the last collectives."
     )

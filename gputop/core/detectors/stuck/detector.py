@@ -25,9 +25,9 @@ KIND: Final = Kind(
         "stuck.kernel": "A process that worked before runs a kernel that does nothing and does not end.",
     },
     remedies={
-        "stuck.collective": "Find the rank that does not wait: `py-spy dump --pid PID`. To end the job: `c` tags "
+        "stuck.collective": "Find the rank that does not wait: `gputop explain PID`. To end the job: `c` tags "
         "it, then `F9`.",
-        "stuck.kernel": "See which kernel: `py-spy dump --pid PID` or `cuda-gdb -p PID`. To end the process: `F9`.",
+        "stuck.kernel": "See which kernel: `gputop explain PID --native` or `cuda-gdb -p PID`. To end the process: `F9`.",
     },
     dials=(
         Dial("waiting_s", 120.0, 30.0, 86400.0, "A wait of this time is an observation."),

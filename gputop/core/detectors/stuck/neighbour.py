@@ -51,7 +51,7 @@ def shared_gpu_claim(track: Track, others: list[Track], context: Context) -> Cla
             Evidence("memory_bytes", use.memory_bytes, f"holds {bytes_text(use.memory_bytes)}, unchanged"),
             Evidence("busiest_thread_percent", round(thread, 1), f"busiest CPU thread at {thread:.0f}% of a core"),
         ),
-        remedy=f"See where it is: py-spy dump --pid {track.process.inner_pid or track.process.pid}. To be sure, "
+        remedy=f"See where it is: gputop explain {track.process.pid}. To be sure, "
         "pause the neighbour, if its owner agrees: then power shows whether it works.",
         action="process",
         confidence=SURE,

@@ -121,7 +121,7 @@ def test_the_numbers_of_a_hang_are_told() -> None:
     assert power.normal > 2 * power.value
     assert (finding.confidence or 0.0) > 0.85
     assert finding.since_s == pytest.approx(NOW + 205, abs=10)
-    assert "py-spy dump" in finding.remedy
+    assert "gputop explain" in finding.remedy
 
 
 def test_one_job_is_one_finding() -> None:
