@@ -27,7 +27,8 @@ KIND: Final = Kind(
     remedies={
         "stuck.collective": "Find the rank that does not wait: `gputop explain PID`. To end the job: `c` tags "
         "it, then `F9`.",
-        "stuck.kernel": "See which kernel: `gputop explain PID --native` or `cuda-gdb -p PID`. To end the process: `F9`.",
+        "stuck.kernel": "See which kernel: `gputop explain PID --native` or `cuda-gdb -p PID`. To end the process: "
+        "`F9`.",
     },
     dials=(
         Dial("waiting_s", 120.0, 30.0, 86400.0, "A wait of this time is an observation."),
