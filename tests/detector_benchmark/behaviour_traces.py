@@ -163,7 +163,7 @@ def _barrier(rng: Random) -> Made:
 
 
 def _idle_server(rng: Random) -> Made:
-    return _served(rng, lasting(shapes.hanging(rng), 900)), "fake", (), None
+    return _served(rng, lasting(shapes.hanging(rng), 900)), NOTHING, (), None
 
 
 def _tiny(rng: Random) -> Made:
