@@ -1,9 +1,12 @@
 """The plain functions answer what nvidia-ml-py's do, on the driver that is there."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
+from gputop.app.errors import NO_DRIVER
 from gputop.machine.nvml.binding import Binding
 from gputop.machine.nvml.library import PLAIN
 
@@ -56,3 +59,15 @@ def test_a_plain_function_answers_as_nvidia_ml_py_does(name: str) -> None:
         assert type(answer) is str if isinstance(theirs, str) else answer is not None
     else:
         assert answer == theirs
+
+
+def test_a_snapshot_does_not_import_nvidia_ml_py() -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gputop", "snapshot", "--json", "--wait", "0"],
+        capture_output=True, check=False, text=True,
+    )  # fmt: skip
+    if done.returncode == NO_DRIVER:
+        pytest.skip("there is no driver")
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "_ctypes" in loaded
+    assert "pynvml" not in loaded, "a metric asks a function that machine/nvml/library.py does not have"

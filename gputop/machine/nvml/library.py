@@ -123,7 +123,7 @@ _NUMBERS: Final = (
     "nvmlDeviceGetCurrPcieLinkGeneration", "nvmlDeviceGetCurrPcieLinkWidth", "nvmlDeviceGetMaxPcieLinkGeneration",
     "nvmlDeviceGetMaxPcieLinkWidth", "nvmlDeviceGetNvLinkState", "nvmlDeviceGetPersistenceMode",
     "nvmlDeviceGetComputeMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetGpuInstanceId",
-    "nvmlDeviceGetComputeInstanceId",
+    "nvmlDeviceGetComputeInstanceId", "nvmlDeviceGetVirtualizationMode",
 )  # fmt: skip
 _LONG_NUMBERS: Final = (
     "nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetSupportedEventTypes",
@@ -145,6 +145,7 @@ _FILLED: Final[dict[str, tuple[Any, ...]]] = {
     "nvmlDeviceGetPciInfo": (Pci,),
     "nvmlDeviceGetCudaComputeCapability": (c_int, c_int),
     "nvmlDeviceGetRemappedRows": (c_uint, c_uint, c_uint, c_uint),
+    "nvmlDeviceGetEncoderStats": (c_uint, c_uint, c_uint),
     **dict.fromkeys(_NUMBERS, (c_uint,)),
     **dict.fromkeys(_LONG_NUMBERS, (c_ulonglong,)),
     **dict.fromkeys(_PAIRS, (c_uint, c_uint)),
