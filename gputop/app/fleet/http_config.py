@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from os import path
 from typing import Final
 
-from gputop.app.control.mig.yaml_file import YamlError, load
 from gputop.app.errors import BadRequestError
+from gputop.app.yaml_file import YamlError, load
 from gputop.core.text.text import clean, excerpt
 from gputop.machine.small_file import read_small
 from gputop.wire.prometheus.http import Access

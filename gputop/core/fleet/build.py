@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isfinite
 from typing import Final, TypeAlias
 
 from gputop.core.fleet.answer import Alert, Answers
@@ -11,6 +10,7 @@ from gputop.core.fleet.plan import AGENTS, DOWN, FINDINGS, JOBS, NAMES, USERS, h
 from gputop.core.text.text import clean, excerpt
 
 _MIB: Final = 1024**2
+_MOST: Final = 1e12  # of a plausible value, in DCGM's units
 _LOST_XID: Final = 79  # the GPU has fallen off the bus
 _MOST_LABEL: Final = 120
 _MOST_NAMES: Final = 20_000
@@ -81,7 +81,7 @@ class _Values:
 
     def __init__(self, answers: Answers) -> None:
         self._by_host = {
-            key: {one.metric.instance: one.value[1] for one in answers.values.get(key, ()) if isfinite(one.value[1])}
+            key: {one.metric.instance: one.value[1] for one in answers.values.get(key, ()) if abs(one.value[1]) < _MOST}
             for key in _PER_HOST
         }
         self._by_gpu = _by_gpu(answers)
@@ -114,7 +114,7 @@ def _by_gpu(answers: Answers) -> dict[str, dict[str, _Row]]:
     for place, key in enumerate(_PER_GPU):
         for one in answers.values.get(key, ()):
             metric, value = one.metric, one.value[1]
-            if isfinite(value):
+            if abs(value) < _MOST:  # neither NaN nor infinite
                 gpus = found.setdefault(metric.instance, {})
                 row = gpus.get(metric.gpu)
                 if row is None:
@@ -181,7 +181,7 @@ def _gpu(index: str, row: _Row) -> FleetGpu:
         utilization_percent=utilization,
         memory_used_bytes=used,
         memory_total_bytes=whole,
-        xid=int(xid or 0),
+        xid=int(xid) if xid else None,
         use="lost" if is_lost else use_of(utilization, used, whole),
     )
 

@@ -5,19 +5,17 @@ A value is None if no server knows it. ``age_s`` says how old the values of a ho
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
-from gputop.core.model.load import BUSY_PERCENT
+from gputop.core.model.load import BUSY_PERCENT, is_held
 
-_RESERVED_BYTES: Final = 1024**3  # what the driver itself may hold of an idle GPU
-_RESERVED_SHARE: Final = 0.02
 N = TypeVar("N", int, float)
 
 
 class FleetGpu(Struct, frozen=True, kw_only=True, gc=False):
-    """A GPU of a host. ``index``: as DCGM counts. ``xid``: the last Xid error, 0 if there was none.
+    """A GPU of a host. ``index``: as DCGM counts. ``xid``: the last Xid error, None if no server has one.
 
     ``use``: busy; idle: memory is held, and utilization is at most 10 %; free; lost; unknown.
     """
@@ -97,7 +95,7 @@ class FleetAlert(Struct, frozen=True, kw_only=True):
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """Sums over hosts. ``down``: hosts without present values; ``unknown``: GPUs whose use is unknown."""
+    """Sums over hosts. ``down``: hosts without values of GPUs; ``unknown``: GPUs whose use is unknown."""
 
     hosts: int
     down: int
@@ -130,7 +128,7 @@ def totals(hosts: Sequence[FleetHost]) -> Totals:
     known = [gpu.utilization_percent for host in hosts for gpu in host.gpus if gpu.utilization_percent is not None]
     return Totals(
         hosts=len(hosts),
-        down=sum(bool(host.problem) for host in hosts),
+        down=sum(not host.gpus for host in hosts),
         gpus=sum(len(host.gpus) for host in hosts),
         busy=uses["busy"],
         idle=uses["idle"],
@@ -150,7 +148,7 @@ def use_of(utilization_percent: float | None, used: float | None, whole: float |
         return "busy"
     if utilization_percent is None or used is None:
         return "unknown"
-    return "idle" if used > max(_RESERVED_BYTES, _RESERVED_SHARE * (whole or 0)) else "free"
+    return "idle" if is_held(used, whole) else "free"
 
 
 def total(values: Iterable[N | None]) -> N | None:

@@ -9,14 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.model.catalogue import MEMORY_FREE, MEMORY_TOTAL, MEMORY_USED
-from gputop.core.model.load import BUSY_PERCENT
+from gputop.core.model.load import BUSY_PERCENT, is_held
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Frame, Gpu, GpuProcess, GpuState
 from gputop.core.model.units import bytes_text
 from gputop.core.query.place import NO_INSTANCE, Candidate, Obstacle, Place, places, refusal, uses_by_gpu
 
-_RESERVED_BYTES: Final = 1024**3  # what the driver itself may hold of an idle GPU
-_RESERVED_SHARE: Final = 0.02
 _PAIR: Final = 2
 
 
@@ -123,4 +121,4 @@ def _held_by_none(place: Place) -> int:
     """Return the used memory that no listed process holds, if it is more than the driver itself may need."""
     used, total = place.readings[1][MEMORY_USED] or 0, place.readings[1][MEMORY_TOTAL] or 0
     held = used - sum(use.memory_bytes or 0 for use in place.uses)
-    return held if held > max(_RESERVED_BYTES, _RESERVED_SHARE * total) else 0
+    return held if is_held(held, total) else 0

@@ -56,7 +56,7 @@ def test_a_value_that_no_exporter_has_is_absent_and_the_use_of_the_gpu_unknown()
     assert host.name == "a"
     assert (host.power_w, host.tensor_percent, host.gpus) == (None, None, ())
     (host,) = hosts_of("s", answers_of('DCGM_FI_DEV_GPU_TEMP{gpu="0"} 40\nDCGM_FI_DEV_FB_USED{gpu="0"} 9000\n', "a:1"))
-    assert host.gpus == (FleetGpu(index="0", memory_used_bytes=9000 * _MIB, xid=0, use="unknown"),)
+    assert host.gpus == (FleetGpu(index="0", memory_used_bytes=9000 * _MIB, use="unknown"),)
 
 
 def test_users_jobs_and_findings_are_known_only_where_gputop_export_runs() -> None:
@@ -91,7 +91,8 @@ def test_an_exporter_that_does_not_answer_is_a_host_without_values() -> None:
         Series({"instance": "n2:9400", "job": "dcgm"}),
         Series({"instance": "web:80", "job": "nginx"}),
     ]
-    hosts = hosts_of("s", Answers({}, {"names": names, "down": down}))
+    values = {"utilization": [Sample(Place("n1:9400", "0"), (0.0, 5.0))]}
+    hosts = hosts_of("s", Answers(values, {"names": names, "down": down}))
     assert [(host.name, host.problem) for host in hosts] == [("n1", ""), ("n2", "down")]
     assert totals(hosts).down == 1
 
@@ -135,3 +136,12 @@ def test_numbers_sort_from_the_largest_names_by_their_numbers_and_absent_values_
     assert [host.name for host in sorted_hosts(hosts, HOST_COLUMN_BY_WORD["power"])] == ["n1", "n10", "n2"]
     assert [host.name for host in sorted_hosts(hosts, HOST_COLUMN_BY_WORD["host"])] == ["n1", "n2", "n10"]
     assert natural("a2b") < natural("a10b")
+
+
+def test_a_gpu_without_an_xid_shows_none_and_an_impossible_number_is_absent() -> None:
+    values = {
+        "utilization": [Sample(Place("n1:1", "0"), (0.0, 90.0))],
+        "used": [Sample(Place("n1:1", "0"), (0.0, 1e300))],
+    }
+    (host,) = hosts_of("s", Answers(values, {"names": [Series({"instance": "n1:1"})]}))
+    assert (host.gpus[0].xid, host.gpus[0].memory_used_bytes) == (None, None)

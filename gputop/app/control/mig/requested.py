@@ -99,7 +99,7 @@ def _of_file(path: str, config: str | None, gpus: Sequence[MigGpu]) -> dict[int,
 
 
 def _config(path: str) -> ConfigFile:
-    from gputop.app.control.mig import yaml_file  # an import of 20 ms that only this needs
+    from gputop.app import yaml_file  # an import of 20 ms that only this needs
 
     try:
         return read_config(yaml_file.load(_read(path, yaml_file.MOST_BYTES)))

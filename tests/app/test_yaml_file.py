@@ -2,7 +2,7 @@
 
 import pytest
 
-from gputop.app.control.mig.yaml_file import YamlError, load
+from gputop.app.yaml_file import YamlError, load
 
 
 def test_a_file_with_aliases_is_read() -> None:
