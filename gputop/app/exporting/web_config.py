@@ -127,15 +127,14 @@ def access_of(path: str | None) -> Access:
 
 
 def _read(path: str) -> WebConfig:
-    import yaml
+    from gputop.app.yaml_file import YamlError, load
 
     try:
-        return convert(yaml.safe_load(read_file(path)) or {}, WebConfig)
+        return convert(load(read_file(path)) or {}, WebConfig)
     except OSError as error:
         raise _bad(path, error.strerror or str(error)) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        raise _bad(path, f"it is not YAML{f', line {mark.line + 1}' if mark else ''}") from None
+    except YamlError as error:
+        raise _bad(path, f"it is not YAML: {excerpt(str(error))}") from None
     except ValidationError as error:
         raise _bad(path, str(error)) from None
 

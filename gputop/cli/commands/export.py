@@ -39,7 +39,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--service", dest="is_unit", action="store_true",
         help="print a systemd unit that runs gputop export with the other options",
     )  # fmt: skip
-    shape = parser.add_argument_group("series")
+    _add_series(parser.add_argument_group("series"))
+    add_common(parser)
+    add_ending(
+        parser,
+        "gputop export --listen :9400 --web-config /etc/gputop/web.yml",
+        "gputop export --service --listen :9400 | sudo tee /etc/systemd/system/gputop-export.service",
+        "gputop export --series dcgm,dcgm-more,gputop",
+        status="0 ended by a signal, 2 bad input, 3 no driver",
+    )
+
+
+def _add_series(shape: argparse._ArgumentGroup) -> None:
+    """Add the options for what is exported."""
     shape.add_argument(
         "--series", dest="groups", type=_groups, metavar="GROUPS",
         help="dcgm: the default set of dcgm-exporter; dcgm-more: its optional ones; gputop: gputop's own"
@@ -64,14 +76,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="label hpc_job of dcgm: from files with the names of GPUs, a job per line, that a prolog writes"
         " (default $DCGM_HPC_JOB_MAPPING_DIR)",
     )  # fmt: skip
-    add_common(parser)
-    add_ending(
-        parser,
-        "gputop export --listen :9400 --web-config /etc/gputop/web.yml",
-        "gputop export --service --listen :9400 | sudo tee /etc/systemd/system/gputop-export.service",
-        "gputop export --series dcgm,dcgm-more,gputop",
-        status="0 ended by a signal, 2 bad input, 3 no driver",
-    )
 
 
 def _groups(text: str) -> tuple[str, ...]:
