@@ -35,7 +35,7 @@ class Publication:
         self._duration_s = 0.0
         self._text = ""
 
-    def publish(self, frame: Frame, duration_s: float, hpc_jobs: Jobs = {}) -> None:  # noqa: B006 - nobody changes it
+    def publish(self, frame: Frame, duration_s: float, hpc_jobs: Jobs = {}) -> None:  # noqa: B006 - never changed
         """Publish a frame, which took ``duration_s`` to make."""
         with self._gate:
             self._taken_s = self._clock()

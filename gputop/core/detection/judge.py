@@ -71,8 +71,8 @@ class _Present(Struct, frozen=True):
     @classmethod
     def of(cls, sample: Sample) -> "_Present":
         """Return those of a sample."""
-        told = [gpu.uuid for gpu in sample.gpus if gpu.state is GpuState.OK and "processes" not in gpu.missing]
-        return cls({one.pid: one for one in (*sample.processes, *sample.relatives)}, frozenset(told))
+        known = [gpu.uuid for gpu in sample.gpus if gpu.state is GpuState.OK and "processes" not in gpu.missing]
+        return cls({one.pid: one for one in (*sample.processes, *sample.relatives)}, frozenset(known))
 
 
 class Filter(Protocol):

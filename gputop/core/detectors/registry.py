@@ -31,13 +31,14 @@ def detectors() -> tuple[Made, ...]:
 
     Detectors of graver findings come first: a process gets one verdict per sample.
     """
-    from gputop.core.detectors import filling, idle, spin, stalled, straggler, throttle  # noqa: PLC0415
+    from gputop.core.detectors import filling, idle, spin, stalled, throttle  # noqa: PLC0415
     from gputop.core.detectors.activity import activity  # noqa: PLC0415
     from gputop.core.detectors.activity import thresholds as activity_limits  # noqa: PLC0415
     from gputop.core.detectors.bound import detector as bound  # noqa: PLC0415
     from gputop.core.detectors.leak import detector as leak  # noqa: PLC0415
     from gputop.core.detectors.leak import thresholds as leak_dials  # noqa: PLC0415
     from gputop.core.detectors.orphan import detector as orphan  # noqa: PLC0415
+    from gputop.core.detectors.straggler import detector as straggler  # noqa: PLC0415
     from gputop.core.detectors.stuck import detector as stuck  # noqa: PLC0415
 
     own = (

@@ -6,7 +6,7 @@ from gputop.core.fleet.model import FleetGpu, FleetHost
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _SIGNS: Final = {"free": "·", "idle": "o", "lost": "x", "unknown": "?"}
-LEGEND: Final = "▁ to █ busy, by utilization · o idle, memory held · · free · x lost · ? unknown"
+LEGEND: Final = "▁ to █ busy · o idle, memory held · · free · x lost · ? unknown"
 
 
 def cells(host: FleetHost) -> str:

@@ -30,9 +30,13 @@ def header_lines(fleet: Fleet | None, problem: str, age_s: float, columns: int) 
     counts, load = summary(fleet)
     badge: Spans = [(" SIMULATED ", "badge"), (" ", "text")] if fleet.simulated else []
     right = f"{duration_text(age_s)} ago "
-    left: Spans = [(" gputop fleet  ", "accent"), *badge, (counts, "title")]
+    left: Spans = [(" gputop fleet  ", "accent"), *badge]
+    is_narrow = length(left) + width(counts) + width(right) >= columns
+    left += [] if is_narrow else [(counts, "title")]
     gap = max(1, columns - length(left) - width(right))
-    lines = [Line((*left, (" " * gap, "text"), (right, "muted"))), Line(((f" {load}", "text"),))]
+    lines = [Line((*left, (" " * gap, "text"), (right, "muted")))]
+    lines += [Line(((f" {counts}", "title"),))] if is_narrow else []
+    lines.append(Line(((f" {load}", "text"),)))
     alerts = fleet.alerts or ()
     lines += [Line(((f" {alert_text(alert)}", "hot"),)) for alert in alerts[:_MOST_ALERTS]]
     if len(alerts) > _MOST_ALERTS:

@@ -17,6 +17,7 @@ from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line, Spans
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.screens.fleet.host_page import HostPage
+from gputop.ui.screens.fleet.keys_page import KeysPage
 from gputop.ui.screens.fleet.lines import header_lines, map_lines, map_names, map_note, table_lines
 from gputop.ui.screens.fleet.options import FleetOptions
 
@@ -26,11 +27,11 @@ _TAKES: Final[Mapping[str, str]] = {
     "page-down": "page_down", "home": "home", "end": "end", "process": "open", "filter": "filter", "search": "filter",
     "sort-next": "sort_next", "sort-before": "sort_before", "sort-menu": "sort_next", "invert": "invert",
     "view-next": "view", "view-before": "view", "tree": "view", "read-now": "read_now", "back": "back",
-    "redraw": "redraw", "theme": "theme", "suspend": "suspend",
+    "redraw": "redraw", "help": "help", "theme": "theme", "suspend": "suspend",
 }  # fmt: skip
 _FOOTER: Final = (
-    ("process", "Host"), ("filter", "Filter"), ("sort-next", "Sort"), ("invert", "Reverse"), ("view-next", "Map"),
-    ("read-now", "Ask now"), ("quit", "Quit"),
+    ("help", "Help"), ("process", "Host"), ("filter", "Filter"), ("sort-next", "Sort"), ("invert", "Reverse"),
+    ("view-next", "Map"), ("read-now", "Ask now"), ("quit", "Quit"),
 )  # fmt: skip
 _HEADS: Final = 1
 
@@ -124,13 +125,12 @@ class FleetScreen(Screen[None]):
         self.head.draw(lines)
 
     def _draw_foot(self) -> None:
-        spans: Spans = []
+        filters = " and ".join([*map(str, self._where), *([self._text] if self._text else [])])
+        spans: Spans = [(f" only {filters} ", "accent")] if filters else []
         for action, name in _FOOTER:
             label = "Table" if name == "Map" and self._is_map else name
             spans += [(f" {self._keys.name(action)}", "key"), (f" {label} ", "muted")]
-        filters = " and ".join([*map(str, self._where), *([self._text] if self._text else [])])
         spans += [(f" sorted by {self._sort.title}", "muted")]
-        spans += [(f" · only {filters}", "accent")] if filters else []
         self.foot.draw((Line(tuple(spans)),))
 
     @property
@@ -252,6 +252,10 @@ class FleetScreen(Screen[None]):
     def do_redraw(self) -> None:
         """Paint everything again."""
         self.app.call_later(self.app.run_action, "redraw")
+
+    def do_help(self) -> None:
+        """Show the keys."""
+        self.app.push_screen(KeysPage(self._keys))
 
     def do_theme(self) -> None:
         """Use the next theme."""

@@ -13,6 +13,7 @@ from gputop.ui.fleet_app import FleetApp
 from gputop.ui.input.keymap import keymap
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.screens.fleet.host_page import HostPage
+from gputop.ui.screens.fleet.keys_page import KeysPage
 from gputop.ui.screens.fleet.options import FleetOptions
 
 _GIB: Final = 1024**3
@@ -68,7 +69,7 @@ async def test_hosts_are_rows_with_a_cell_per_gpu_below_the_totals() -> None:
         app = pilot.app
         assert isinstance(app, FleetApp)
         text = await _until(pilot, app, "HOST")
-        assert "4 hosts (1 without values) · 6 GPUs · 2 busy · 1 idle · 2 free · 1 lost" in text
+        assert "4 hosts (1 silent) · 6 GPUs · 2 busy · 1 idle · 2 free · 1 lost" in text
         assert _names(text) == ["n1", "n2", "n10", "n11"]
         assert " n1   ██" in text
         assert " n2   ··" in text
@@ -169,3 +170,16 @@ async def test_the_screen_answers_keys_while_a_server_does_not_answer() -> None:
             await _until(pilot, app, "4 hosts")
     finally:
         released.set()
+
+
+async def test_a_terminal_of_80_columns_shows_all_totals_and_help_names_the_keys() -> None:
+    fleet = _fleet(*(_host(f"alpha-{number:03d}", "busy idle free lost") for number in range(128)))
+    async with _app(lambda: fleet).run_test(size=(80, 24)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        assert "128 idle · 128 free · 128 lost" in (await _until(pilot, app, "HOST"))
+        assert all(len(line) <= 80 for line in _text(app)[:3])
+        await pilot.press("f1")
+        page = app.screen
+        assert isinstance(page, KeysPage)
+        assert any("Remove the filter." in text for line in page.body.lines for text, _ in line.spans)

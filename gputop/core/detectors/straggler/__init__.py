@@ -1,0 +1,1 @@
+"""The detector of slow ranks and GPUs."""
