@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from gputop.app.alerting.takers import takers_of
 from gputop.app.backend.backend import BackendRequest
-from gputop.app.exporting.hpc_jobs import VARIABLE, HpcJobs
+from gputop.app.exporting.holder_sources import HolderSources, Kubelet
+from gputop.app.exporting.hpc_jobs import VARIABLE
 from gputop.app.exporting.listening import USUAL
 from gputop.app.exporting.publication import Publication
 from gputop.app.exporting.state import StateFile, load, state_path
@@ -33,7 +34,8 @@ class ExportRequest(Struct, frozen=True, kw_only=True):
 
     ``receivers``: of the findings, by name or as KIND:WHERE. ``processes``: how many have series of their own; None:
     none. ``textfile``: a folder for node_exporter, instead of a server. ``is_unit``: print the systemd unit instead.
-    ``hpc_job_mapping_dir``: with the jobs of each GPU.
+    ``hpc_job_mapping_dir``: with the jobs of each GPU. ``kubernetes``: the socket of the kubelet. ``virtual_gpus``: a
+    GPU can have several containers.
     """
 
     backend: BackendRequest
@@ -45,6 +47,8 @@ class ExportRequest(Struct, frozen=True, kw_only=True):
     textfile: str | None = None
     is_unit: bool = False
     hpc_job_mapping_dir: str | None = None
+    kubernetes: str | None = None
+    virtual_gpus: bool = False
 
 
 def export(request: ExportRequest) -> None:
@@ -54,7 +58,7 @@ def export(request: ExportRequest) -> None:
 
         sys.stdout.write(unit(sys.argv[1:], request.textfile))
         return
-    jobs = HpcJobs(request.hpc_job_mapping_dir or os.environ.get(VARIABLE))
+    holders = _holders(request)
     take, end_taking = takers_of(request.receivers)
     outlet = TextFile(request.textfile) if request.textfile else Web(request.listen, request.web_config)
     source = open_source(request.backend, is_once=False)
@@ -67,7 +71,7 @@ def export(request: ExportRequest) -> None:
     warn(outlet.greeting)
     try:
         while not stop.is_wanted:
-            take(_published(step, publication, jobs))
+            take(_published(step, publication, holders))
             outlet.follow(publication, time.monotonic())
             state.follow(time.monotonic())
             if not stop.is_wanted:
@@ -87,8 +91,13 @@ def _publication(request: ExportRequest) -> tuple[Publication, StateFile]:
     return publication, StateFile(path, publication.kept)
 
 
-def _published(step: Callable[[], Frame], publication: Publication, jobs: HpcJobs) -> Frame:
+def _holders(request: ExportRequest) -> HolderSources:
+    kubelet = Kubelet(request.kubernetes, request.virtual_gpus) if request.kubernetes else None
+    return HolderSources(request.hpc_job_mapping_dir or os.environ.get(VARIABLE), kubelet)
+
+
+def _published(step: Callable[[], Frame], publication: Publication, holders: HolderSources) -> Frame:
     began = time.monotonic()
     frame = step()
-    publication.publish(frame, time.monotonic() - began, jobs.latest())
+    publication.publish(frame, time.monotonic() - began, holders.latest())
     return frame

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Final
 
 from gputop import __version__
-from gputop.app.exporting.hpc_jobs import Jobs
 from gputop.core.model.sample import Frame
+from gputop.core.usage.holders import Holders
 from gputop.core.usage.ledger import Kept
 from gputop.core.usage.past import Past
 from gputop.report.prometheus.exporter import Exporter
@@ -19,6 +19,7 @@ from gputop.report.prometheus.series import Group
 from gputop.report.prometheus.table import exposition, of_frame
 
 _STALE_S: Final = 60.0  # readings that are older than this are no longer served
+_NONE: Final = Holders()
 
 
 class Publication:
@@ -35,12 +36,12 @@ class Publication:
         self._duration_s = 0.0
         self._text = ""
 
-    def publish(self, frame: Frame, duration_s: float, hpc_jobs: Jobs = {}) -> None:  # noqa: B006 - never changed
+    def publish(self, frame: Frame, duration_s: float, holders: Holders = _NONE) -> None:
         """Publish a frame, which took ``duration_s`` to make."""
         with self._gate:
             self._taken_s = self._clock()
             self._past.take(frame, self._taken_s)
-            self._past.hpc_jobs = hpc_jobs
+            self._past.holders = holders
             self._frame, self._duration_s = frame, duration_s
             self._count += 1
             self._text = ""
@@ -72,5 +73,6 @@ class Publication:
     def _about_itself(self, frame: Frame | None) -> str:
         if Group.GPUTOP not in self._shape.groups:
             return ""
-        own = Exporter("", __version__, frame, self._past.usage, self.age_s, self._count, self._duration_s)
+        usage, unread = self._past.usage, self._past.holders.unread
+        own = Exporter("", __version__, frame, usage, self.age_s, self._count, self._duration_s, unread)
         return exposition({Exporter: [own]}, (Group.GPUTOP,))

@@ -9,6 +9,7 @@ from gputop.cli.args.options import add_common, add_ending, whole, words
 from gputop.cli.args.requests import request_of
 from gputop.core.text.text import excerpt
 
+_KUBELET: Final = "/var/lib/kubelet/pod-resources/kubelet.sock"
 _GROUPS: Final = ("dcgm", "dcgm-more", "gputop")
 _HOSTNAMES: Final = ("both", "Hostname", "hostname", "none")
 
@@ -40,6 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="print a systemd unit that runs gputop export with the other options",
     )  # fmt: skip
     _add_series(parser.add_argument_group("series"))
+    _add_labels(parser.add_argument_group("labels"))
     add_common(parser)
     add_ending(
         parser,
@@ -71,7 +73,20 @@ def _add_series(shape: argparse._ArgumentGroup) -> None:
         "--processes", type=whole(1), metavar="MOST",
         help="also serve series of processes: of the MOST with the most GPU memory (default: none)",
     )  # fmt: skip
-    shape.add_argument(
+
+
+def _add_labels(labels: argparse._ArgumentGroup) -> None:
+    """Add the options for labels that other systems give."""
+    labels.add_argument(
+        "--kubernetes", nargs="?", const=_KUBELET, metavar="SOCKET",
+        help="labels pod, namespace and container of dcgm: from the kubelet"
+        f" (default {_KUBELET}). Needs grpcio: pip install 'gputop-tui[kubernetes]'",
+    )  # fmt: skip
+    labels.add_argument(
+        "--kubernetes-virtual-gpus", dest="virtual_gpus", action="store_true",
+        help="with --kubernetes: a GPU that pods share has the series of each, with the label vgpu",
+    )  # fmt: skip
+    labels.add_argument(
         "--hpc-job-mapping-dir", metavar="DIR",
         help="label hpc_job of dcgm: from files with the names of GPUs, a job per line, that a prolog writes"
         " (default $DCGM_HPC_JOB_MAPPING_DIR)",

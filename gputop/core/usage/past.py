@@ -1,20 +1,19 @@
 """The past: what the frames so far add up to."""
 
-from collections.abc import Mapping, Sequence
-
 from gputop.core.model.sample import Frame
 from gputop.core.usage.events import EventCounts
+from gputop.core.usage.holders import Holders
 from gputop.core.usage.ledger import Ledger, Usage
 
 
 class Past:
-    """Events and use up to the last frame. ``hpc_jobs``: job ids by GPU (0) or GPU instance (0.7)."""
+    """Events and use up to the last frame. ``holders``: of the GPUs now."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.events = EventCounts()
         self.usage = Usage()
-        self.hpc_jobs: Mapping[str, Sequence[str]] = {}
+        self.holders = Holders()
 
     def take(self, frame: Frame, now_s: float) -> None:
         """Take a frame. ``now_s``: monotonic seconds."""

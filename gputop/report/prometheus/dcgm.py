@@ -22,7 +22,7 @@ from gputop.report.prometheus.series import Entity, Group, Labelled, Series, Typ
 
 LABELS: Final = (
     "gpu", "UUID", "pci_bus_id", "device", "modelName", "GPU_I_PROFILE", "GPU_I_ID", "Hostname", "hostname",
-    "DCGM_FI_DRIVER_VERSION", "container", "hpc_job", "namespace", "pod",
+    "DCGM_FI_DRIVER_VERSION", "container", "hpc_job", "namespace", "pod", "vgpu",
 )  # fmt: skip
 _WINDOW: Final = ("window_size_in_ms", f"{WINDOW_S * 1000:.0f}")
 _KILO: Final = 1000

@@ -1,6 +1,6 @@
 """gputop's series about the exporter itself: how old its last sample is, and what it could not read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gputop.core.model.sample import Frame
@@ -10,7 +10,10 @@ from gputop.report.prometheus.series import Entity, Labelled, Series
 
 
 class Exporter(Entity):
-    """The exporter. ``frame``: the last one; None before the first. ``samples``: how many it took."""
+    """The exporter. ``frame``: the last one; None before the first. ``samples``: how many it took.
+
+    ``unread``: in a word, why a source of labels could not be read.
+    """
 
     version: str
     frame: Frame | None
@@ -18,6 +21,7 @@ class Exporter(Entity):
     age_s: float | None
     samples: int
     duration_s: float
+    unread: Mapping[str, str] = {}
 
 
 def _of_frame(value: Callable[[Frame], Number | None]) -> Callable[[Exporter], Number | None]:
@@ -39,6 +43,10 @@ def _driver(exporter: Exporter) -> list[Labelled]:
     versions = {"driver": driver.version, "cuda": driver.cuda_version, "nvml": driver.nvml_version}
     known = tuple((f"{name}_version", value or "") for name, value in versions.items())
     return [((("host", exporter.frame.host.name), *known, ("simulated", driver.simulated or "")), 1)]
+
+
+def _unread(exporter: Exporter) -> list[Labelled]:
+    return [((("source", source), ("reason", why)), 1) for source, why in sorted(exporter.unread.items())]
 
 
 def _row(name: str, unit: str, about: str, value: Callable[[Exporter], Any], *labels: str) -> Series[Exporter]:
@@ -76,6 +84,10 @@ EXPORTER: Final[tuple[Series[Exporter], ...]] = (
     _row(
         "gputop_problems", "", "How many problems gputop had with taking the last sample.",
         _of_frame(lambda frame: len(frame.problems)),
+    ),
+    _row(
+        "gputop_unread_source", "", "A source of labels that gputop could not read; the value is 1.", _unread,
+        "source", "reason",
     ),
     _row(
         "gputop_judging_seconds_left", "s", "Time until gputop has watched long enough to find problems; 0 after that.",

@@ -8,7 +8,7 @@ from gputop.core.text.text import excerpt
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 Number: TypeAlias = bool | int | float
 
-_MOST: Final = 128  # characters of a value
+_MOST: Final = 320  # characters of a value: a namespace and a pod of Kubernetes have 317
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuState, Readings
+from gputop.core.usage.holders import Container, Holders
 from gputop.core.usage.past import Past
 from gputop.report.prometheus.dcgm import DcgmPart
 from gputop.report.prometheus.gpus import OwnGpu, OwnInstance, own_gpu, own_instance
@@ -16,6 +17,7 @@ from gputop.report.prometheus.use import entities_of
 
 HOSTNAMES: Final = {"both": ("Hostname", "hostname"), "Hostname": ("Hostname",), "hostname": ("hostname",), "none": ()}
 DEVICES: Final = ("f", "g", "i", "g+i")
+_NO_CONTAINER: Final = Container("", "", "")
 
 
 class Shape(Struct, frozen=True, kw_only=True):
@@ -55,9 +57,8 @@ def _dcgm_parts(frame: Frame, shape: Shape, past: Past) -> Iterator[DcgmPart]:
         events = past.events.of(gpu.uuid)
         for part in _parts(gpu, shape.devices):
             fixed = rendered((*_identity(gpu, part), *host, driver))
-            for job in past.hpc_jobs.get(_name(gpu, part)) or ("",):
-                attributes = (("hpc_job", job),) if job else ()
-                labels = f"{fixed},{rendered(attributes)}" if job else fixed
+            for attributes in _attributes(gpu, part, past.holders):
+                labels = f"{fixed},{rendered(attributes)}" if attributes else fixed
                 yield DcgmPart(labels, fixed, attributes, part, gpu, events)
 
 
@@ -73,9 +74,22 @@ def _parts(gpu: Gpu, devices: str) -> Sequence[Readings]:
             return gpu.instances or (gpu,)
 
 
-def _name(gpu: Gpu, part: Readings) -> str:
-    """Return the name of a GPU or GPU instance in a job mapping."""
-    return f"{gpu.index}.{part.id}" if isinstance(part, GpuInstance) else str(gpu.index)
+def _attributes(gpu: Gpu, part: Readings, holders: Holders) -> Iterator[Labels]:
+    """Yield the labels of each holder of a GPU or GPU instance, in the order of dcgm-exporter; none if it has none."""
+    if isinstance(part, GpuInstance):
+        names = (*(each.uuid for each in part.compute_instances), f"nvidia{gpu.index}/gi{part.id}")
+        jobs = holders.hpc_jobs.get(f"{gpu.index}.{part.id}", ())
+    else:
+        names = (gpu.uuid, f"nvidia{gpu.index}")
+        jobs = holders.hpc_jobs.get(str(gpu.index), ())
+    containers = (each for name in names for each in holders.containers.get(name, ()))
+    for one in tuple(dict.fromkeys(containers)) or (_NO_CONTAINER,):
+        for job in jobs or ("",):
+            labels = (
+                ("container", one.name), ("hpc_job", job), ("namespace", one.namespace), ("pod", one.pod),
+                ("vgpu", one.replica),
+            )  # fmt: skip
+            yield tuple(pair for pair in labels if pair[1])
 
 
 def _identity(gpu: Gpu, part: Readings) -> Labels:

@@ -65,7 +65,7 @@ function _shtab_gputop_using
 end
 
 set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -207,6 +207,8 @@ complete -c gputop -n '_shtab_gputop_using export' -l series -x -d 'dcgm: the de
 complete -c gputop -n '_shtab_gputop_using export' -l devices -xka "f g i g+i" -d 'which devices have series of dcgm: f: MIG instances, and GPUs without instances (default); g: GPUs; i: instances; g+i: both'
 complete -c gputop -n '_shtab_gputop_using export' -l hostname-label -xka "both Hostname hostname none" -d 'label with the name of the host in series of dcgm: Hostname (dcgm-exporter up to 4.8.2), hostname, both (default) or none'
 complete -c gputop -n '_shtab_gputop_using export' -l processes -x -d 'also serve series of processes: of the MOST with the most GPU memory (default: none)'
+complete -c gputop -n '_shtab_gputop_using export' -l kubernetes -x -d 'labels pod, namespace and container of dcgm: from the kubelet (default /var/lib/kubelet/pod-resources/kubelet.sock). Needs grpcio: pip install '"'"'gputop-tui[kubernetes]'"'"''
+complete -c gputop -n '_shtab_gputop_using export' -l kubernetes-virtual-gpus -d 'with --kubernetes: a GPU that pods share has the series of each, with the label vgpu'
 complete -c gputop -n '_shtab_gputop_using export' -l hpc-job-mapping-dir -x -d 'label hpc_job of dcgm: from files with the names of GPUs, a job per line, that a prolog writes (default $DCGM_HPC_JOB_MAPPING_DIR)'
 complete -c gputop -n '_shtab_gputop_using export' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
 complete -c gputop -n '_shtab_gputop_using export' -l interval -x -d 'time between readings (default 1)'

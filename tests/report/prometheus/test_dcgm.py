@@ -10,6 +10,7 @@ from gputop.core.model import catalogue as c
 from gputop.core.model.metric import Missing
 from gputop.core.model.sample import DriverInfo, Frame, GpuInstance, GpuState, XidEvent
 from gputop.core.usage.events import EventCounts
+from gputop.core.usage.holders import Container, Holders
 from gputop.core.usage.ledger import Ledger
 from gputop.core.usage.past import Past
 from gputop.report.prometheus.dcgm import ABSENT, DCGM
@@ -56,7 +57,7 @@ READINGS: dict[Any, Any] = {
 def text(of: Frame, shape: Shape = ALL, events: EventCounts | None = None, **jobs: tuple[str, ...]) -> str:
     past = Past(Ledger())
     past.events = events or past.events
-    past.hpc_jobs = {name.removeprefix("gpu").replace("_", "."): each for name, each in jobs.items()}
+    past.holders = Holders({name.removeprefix("gpu").replace("_", "."): each for name, each in jobs.items()})
     return of_frame(of, shape, past)
 
 
@@ -178,6 +179,34 @@ def test_hpc_jobs_are_a_label_of_their_gpu_or_instance_and_repeat_its_series() -
         ("0", "1", None), ("0", "9", "5521"), ("1", None, "84213"), ("1", None, "84214"), ("2", None, None),
     }  # fmt: skip
     assert xid["err_code"] == "0"
+
+
+def test_containers_are_labels_of_what_they_hold_in_the_order_of_dcgm_exporter() -> None:
+    past = Past(Ledger())
+    held = {"GPU-00000001": Container("train-0", "ml", "pytorch"), "nvidia0/gi9": Container("serve", "web", "triton")}
+    past.holders = Holders({"1": ("84213",)}, {name: (container,) for name, container in held.items()})
+    lines = [
+        line.partition('DCGM_FI_DRIVER_VERSION="580.1",')[2].partition("}")[0]
+        for line in of_frame(
+            frame(gpus=(MIG, gpu(1), gpu(2)), driver=DriverInfo(version="580.1")), ALL, past
+        ).splitlines()
+        if line.startswith("DCGM_FI_DEV_FB_USED{")
+    ]
+
+    assert lines == [
+        "", 'container="triton",namespace="web",pod="serve"',
+        'container="pytorch",hpc_job="84213",namespace="ml",pod="train-0"', "",
+    ]  # fmt: skip
+
+
+def test_containers_that_share_a_gpu_have_its_series_each_with_their_replica() -> None:
+    past = Past(Ledger())
+    past.holders = Holders({}, {"nvidia1": (Container("a", "ml", "c", "0"), Container("b", "ml", "c", "1"))})
+    found = read(of_frame(frame(gpus=(gpu(1),)), ALL, past))
+
+    assert [(s.labels["pod"], s.labels["vgpu"]) for s in found if s.name == "DCGM_FI_DEV_FB_USED"] == [
+        ("a", "0"), ("b", "1"),
+    ]  # fmt: skip
 
 
 def test_hostile_names_stay_within_their_label() -> None:

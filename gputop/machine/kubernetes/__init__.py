@@ -1,0 +1,1 @@
+"""Kubernetes: the kubelet's list of containers and their devices."""
