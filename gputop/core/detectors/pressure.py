@@ -168,7 +168,8 @@ class PressureDetector:
         reading = f"{what} hot: {celsius}°C, " if celsius is not None else f"{what} hot: "
         rest = f"{margin}°C below its limit" if margin > 0 else "at its limit"
         limit = None if celsius is None else f"below {celsius + margin - self._dials['margin_celsius']:.0f}°C"
-        evidence = Evidence("temperature_c", celsius, reading + rest, limit)
+        at = f"{what} at {celsius}°C" if celsius is not None else rest
+        evidence = Evidence("temperature_c", celsius, at, limit)
         yield gpu_claim(gpu, code, Stage.SUSPECT if margin > 0 else Stage.ALARM, reading + rest, evidence, _COOL)
 
 

@@ -78,7 +78,7 @@ def _free(view: View) -> tuple[Spans, ...]:
 
 def _not_judged(in_s: float) -> tuple[Spans, ...]:
     """Return when gputop can judge, in steps of ten seconds: until then, no findings do not mean no problems."""
-    due = f"not judged yet: in {duration_text(ceil(in_s / 10) * 10)}"
+    due = f"not judged yet, {duration_text(ceil(in_s / 10) * 10)} to go"
     return (*([(text, "muted")] for text in (due, "not judged yet", "not judged")),)
 
 

@@ -19,7 +19,7 @@ _TO_LAUNCHERS: Final = frozenset(
     {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}
 )  # a launcher that gets one ends its workers
 _INIT: Final = 1
-_ROOT: Final = frozenset({None, "root"})
+ROOT: Final = frozenset({None, "root"})
 
 
 class Scope(str, Enum):
@@ -94,7 +94,7 @@ class TargetSelection(Struct, frozen=True):
     @property
     def is_root(self) -> bool:
         """Whether gputop may change processes of all users."""
-        return self.own_user in _ROOT
+        return self.own_user in ROOT
 
     def foreign_owner(self, target: HostProcess) -> str:
         """Return the owner of a target whose changes need root; empty if gputop has the rights."""

@@ -1,6 +1,6 @@
 """Changes that undo other changes, from the values before that an outcome reports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gputop.core.protocol.command import Change, IoClass, Renice, SetAffinity, SetIoClass, Target
 from gputop.core.protocol.outcome import Outcome, Status
@@ -18,6 +18,16 @@ def undo_changes(change: Change | None, outcome: Outcome, next_id: Callable[[], 
         if one.status is Status.DONE and one.before not in {None, one.after} and target is not None:
             by_value.setdefault(str(one.before), []).append(target)
     return tuple(_to(change, value, tuple(held), next_id()) for value, held in by_value.items())
+
+
+def needs_root(undo: Sequence[Change], outcome: Outcome) -> bool:
+    """Return whether an undo raises a priority, which the kernel refuses to users without the right."""
+    after = {(one.pid, one.start_ticks): one.after for one in outcome.results}
+    return any(
+        isinstance(change, Renice)
+        and any(change.nice < int(after[one.pid, one.start_ticks] or 0) for one in change.targets)
+        for change in undo
+    )
 
 
 def _to(change: Renice | SetIoClass | SetAffinity, value: str, targets: tuple[Target, ...], id_: str) -> Change:

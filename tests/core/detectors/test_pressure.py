@@ -7,7 +7,7 @@ from examples import GIB, frame, gpu, process
 from judging import judge_of, watch
 
 from gputop.core.model.catalogue import MEMORY_TOTAL, MEMORY_USED, TEMPERATURE, TEMPERATURE_MARGIN, TEMPERATURE_SLOWDOWN
-from gputop.core.model.finding import Finding, Stage
+from gputop.core.model.finding import Finding, Stage, further_evidence
 from gputop.core.model.metric import Metric, Missing
 from gputop.core.model.sample import Frame, GpuInstance
 
@@ -104,3 +104,10 @@ def test_a_gpu_instance_that_is_full_is_named() -> None:
     (one,) = watch(judge_of("pressure"), [0], lambda _: frame((gpu(0, instances=(part,)),)))[0]
 
     assert (one.subject.label, one.subject.gpu_instance) == ("GPU 0:7", 7)
+
+
+def test_the_evidence_of_a_temperature_does_not_repeat_the_summary() -> None:
+    hot = found({TEMPERATURE: 90, TEMPERATURE_SLOWDOWN: 92})[0]
+
+    assert hot.summary == "GPU hot: 90°C, 2°C below its limit"
+    assert further_evidence(hot) == ["GPU at 90°C, normally below 87°C"]

@@ -9,7 +9,7 @@ from gputop.core.model.catalogue import MEMORY_USED
 
 async def test_a_machine_that_is_not_judged_yet_does_not_look_healthy() -> None:
     async with staged(replace(frame(2), judged_in_s=113.2)) as stage:
-        assert "not judged yet: in 2m00" in stage.header
+        assert "not judged yet, 2m00 to go" in stage.header
 
         await stage.deliver(frame(2))
         assert "not judged" not in stage.header

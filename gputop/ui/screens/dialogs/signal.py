@@ -55,6 +55,11 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         return "hot" if self.is_asking else "accent"
 
     @property
+    def confirming_key(self) -> str:
+        """The key that sends the signal."""
+        return self.name_of("yes" if self.is_asking else "accept")
+
+    @property
     def recipients(self) -> Processes:
         """The processes that get the signal directly."""
         via_launcher = self.via_launcher
@@ -177,7 +182,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
         return lines + [BLANK] * (room - len(lines))
 
     def _question(self, room: int) -> list[Line]:
-        yes = f"{self.name_of('yes')}  send it"
+        yes = f"{self.name_of('yes')}  send it" if self.is_ready else ""
         texts = [(KILL, "hot"), ("", "text"), (yes, "text"), ("", "text"), (">[ Cancel ]", "cursor")]
         lines = [Line((part,)) for part in texts]
         return (lines + [BLANK] * room)[:room]
@@ -185,7 +190,7 @@ class SignalScreen(TargetsDialog[SignalRequest | None]):
     def _meaning(self) -> list[Line]:
         """Return the question, the scope, the signal, the launchers, obstacles and a better command."""
         lines = [*self.warning_lines(), *self.scope_lines()]
-        if self.is_asking:
+        if self.is_asking and self.is_ready:
             question = f"{self._why}Send {KILL} to {count_text(self.recipients)}? Press {self.name_of('yes')}."
             named = self.once(("names", self.signal), lambda: names(self.recipients))
             lines.insert(0, Line(((f"{question} {named}", "hot"),)))

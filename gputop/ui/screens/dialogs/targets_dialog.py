@@ -62,6 +62,11 @@ class TargetsDialog(Dialog[T]):
             self.redraw()
 
     @property
+    def confirming_key(self) -> str:
+        """The key that confirms the change."""
+        return self.name_of("accept")
+
+    @property
     def is_ready(self) -> bool:
         """Whether Enter counts: the scope is confirmed, and not every target will be refused."""
         return self.is_confirmed and not self._owners
@@ -90,7 +95,7 @@ class TargetsDialog(Dialog[T]):
 
     def _scope_question(self) -> str:
         wide, alone = (self.name_of(_SWITCH[scope]) for scope in (self.scope, Scope.PROCESS))
-        return f"Press {wide} for {self.targets_text()}, or {alone} for {self._alone()}, before Enter."
+        return f"Press {wide} for {self.targets_text()}, or {alone} for {self._alone()}, before {self.confirming_key}."
 
     def _alone(self) -> str:
         selected = self.selection.selected

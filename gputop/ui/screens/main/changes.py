@@ -1,5 +1,6 @@
 """Sends changes of processes to the sampler, and shows the outcomes that did not work."""
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Final
 
@@ -7,7 +8,8 @@ from gputop.core.protocol.command import Change, ProcessChange
 from gputop.core.protocol.outcome import Outcome
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.main.host import ScreenHost
-from gputop.ui.state.undo import undo_changes
+from gputop.ui.state.signal_targets import ROOT
+from gputop.ui.state.undo import needs_root, undo_changes
 
 _MOST_LISTED: Final = 4
 _MOST_UNDONE: Final = 20
@@ -39,8 +41,7 @@ class Changes:
         if undo:
             self._undo = [*self._undo[1 - _MOST_UNDONE :], undo]
         if outcome.all_worked and not outcome.note:
-            key = self._host.keys.name("undo")
-            lines = [*_summary(outcome), *([f"{key} undoes it"] if undo and key else [])]
+            lines = [*_summary(outcome), *self._how_to_undo(undo, outcome)]
             self._host.notify("\n".join(lines), title=outcome.id, timeout=6)
         else:
             self._show_failures(outcome)
@@ -64,6 +65,13 @@ class Changes:
                 self._undo.append(last)
 
         self._host.push(UndoScreen([one for one in last if isinstance(one, ProcessChange)]), decided)
+
+    def _how_to_undo(self, undo: Sequence[Change], outcome: Outcome) -> list[str]:
+        """Return the key that undoes a change, or the rights that it lacks; empty if there is nothing to undo."""
+        key = self._host.keys.name("undo")
+        if self._host.options.own_user not in ROOT and needs_root(undo, outcome):
+            return ["an undo needs root, or RLIMIT_NICE"]
+        return [f"{key} undoes it"] if undo and key else []
 
     def _send_all(self, changes: tuple[Change, ...]) -> None:
         for change in changes:

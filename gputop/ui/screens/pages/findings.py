@@ -80,15 +80,16 @@ class FindingsScreen(ListDialog[None]):
     def _not_judged(self) -> str:
         """Return when gputop will have judged the machine; empty if it has."""
         judged_in_s = self._view.frame.judged_in_s if self._view.frame else None
-        return "" if judged_in_s is None else f"not judged yet: in {duration_text(judged_in_s)}"
+        return "" if judged_in_s is None else f"not judged yet, {duration_text(judged_in_s)} to go"
 
     def keys_line(self) -> str:
         """Return the keys."""
-        turn = "current findings" if self.is_past else "past findings"
         name = self.name_of
+        if self.is_past:
+            return f"{name('past-findings')} current findings  {name('back')} close"
         return (
             f"{name('accept')} show it  {name('why')} why  {name('signal')} signal  {name('mute')} mute 1h  "
-            f"{name('past-findings')} {turn}  {name('back')} close"
+            f"{name('past-findings')} past findings  {name('back')} close"
         )
 
     def page(self, width: int, height: int) -> Sequence[Line]:
@@ -114,15 +115,17 @@ class FindingsScreen(ListDialog[None]):
 
     def jump(self) -> None:
         """Close, and jump to the subject of the marked finding."""
-        self._close_with(self._go)
+        if not self._is_over():
+            self._close_with(self._go)
 
     def act_on(self) -> None:
         """Close, and open the signal dialog for the subject of the marked finding."""
-        self._close_with(self._act)
+        if not self._is_over():
+            self._close_with(self._act)
 
     def why(self) -> None:
         """Ask where the process or job of the marked finding hangs."""
-        if self.marked is not None and not self.is_past:
+        if self.marked is not None and not self._is_over():
             self.post_message(WhyRequested(self.marked))
 
     def copy(self) -> None:
@@ -132,7 +135,7 @@ class FindingsScreen(ListDialog[None]):
 
     def mute(self) -> None:
         """Mute the marked finding for an hour, or unmute it."""
-        if self.marked is not None and not self.is_past:
+        if self.marked is not None and not self._is_over():
             self._hush(self.marked)
 
     def turn(self) -> None:
@@ -140,10 +143,16 @@ class FindingsScreen(ListDialog[None]):
         self.is_past, self.at, self.first_shown = not self.is_past, 0, 0
         self.redraw()
 
+    def _is_over(self) -> bool:
+        """Return whether the marked finding has ended, and say so: there is nothing left to act on."""
+        if self.is_past and self.marked is not None:
+            self.notify(f"{self.marked.subject.label}: this finding has ended", timeout=3)
+        return self.is_past
+
     def _close_with(self, then: Callable[[Finding], None]) -> None:
         finding = self.marked
         self.dismiss(None)
-        if finding is not None and not self.is_past:
+        if finding is not None:
             then(finding)
 
     def _line(self, finding: Finding, at: int, width: int) -> Line:

@@ -231,6 +231,36 @@ async def test_f8_changes_one_process_and_ctrl_u_changes_it_back() -> None:
         assert "Ctrl-U undoes it" in stage.messages[0]
 
 
+async def test_an_undo_that_the_user_has_no_right_to_is_not_offered() -> None:
+    async with boxed("training", own_user="ann") as stage:
+        await stage.select(48_276)
+        await stage.press("f8")
+        warned = text_on(stage.app.screen)
+        await stage.press("enter")
+
+        assert "You cannot undo this" in warned
+        assert "nice 1: 1 done" in stage.messages[0]
+        assert "an undo needs root" in stage.messages[0]
+        assert "Ctrl-U undoes it" not in stage.messages[0]
+
+
+async def test_the_question_about_sigkill_names_no_key_that_does_nothing() -> None:
+    async with boxed("trouble") as stage:
+        await stage.select(RANKS[0])
+        await stage.press("K")
+        unsettled = text_on(stage.app.screen)
+        await stage.press("y")
+        still_open = isinstance(stage.app.screen, SignalScreen)
+        await stage.press("p")
+        settled = text_on(stage.app.screen)
+
+        assert still_open
+        assert "y  send it" not in unsettled
+        assert "Press y" not in unsettled
+        assert "or p for 61020 alone, before y." in unsettled
+        assert "Send SIGKILL to 1 process? Press y." in settled
+
+
 @pytest.mark.parametrize("key", ["enter", "escape"])
 async def test_an_undo_of_several_processes_asks_first(key: str) -> None:
     async with boxed("trouble") as stage:

@@ -2,6 +2,7 @@
 
 from typing import Any, TypeVar
 
+import pytest
 from app_driver import SMALL, WIDE, Stage, staged, text_of, text_on
 from examples import NOW, frame, gpu, process
 
@@ -152,6 +153,16 @@ async def test_what_is_over_is_listed_as_past() -> None:
         await stage.press("F", "tab")
 
         assert "grew 31MiB/min" in shown(stage, FindingsScreen)
+
+
+@pytest.mark.parametrize("key", ["w", "f9", "m", "enter"])
+async def test_a_key_on_a_past_finding_does_not_do_nothing_in_silence(key: str) -> None:
+    async with staged(size=WIDE) as stage:
+        await stage.deliver(box(leak()), box(second=1))
+        await stage.press("F", "tab", key)
+
+        assert stage.messages == ["4712 on GPU 1: this finding has ended"]
+        assert "F9" not in on_top(stage, FindingsScreen).keys_line()
 
 
 async def test_where_nothing_is_over_the_page_does_not_say_that_nothing_has_been_wrong() -> None:
