@@ -6,7 +6,7 @@ from math import pi, sin
 from random import Random
 from typing import Final
 
-from gputop.core.fleet.model import Fleet, FleetAlert, FleetGpu, FleetHost, FleetServer, totals, use_of
+from gputop.core.fleet.model import Fleet, FleetAlert, FleetGpu, FleetHost, FleetServer, Holding, totals, use_of
 
 _SERVER: Final = "demo"
 _GIB: Final = 1024**3
@@ -21,6 +21,10 @@ _JOBS: Final = (
     ("protein-fold", "dmitri", 9, 97.0), ("vllm-serve", "ops", 8, 38.0), ("notebook", "emma", 11, 0.0),
     ("whisper-ft", "farid", 6, 55.0), ("hung-sweep", "gita", 2, 100.0),
 )  # fmt: skip
+
+
+_SLOW_JOB: Final = "moe-8x22b"  # on its first host it works less than on the others
+_SLOW_LOAD: Final = 24.0
 
 
 class SimulatedFleet:
@@ -69,6 +73,7 @@ def _hosts(now: float) -> list[FleetHost]:
                     temperature_c=round(31 + random.random() * 6 + load * 0.38),
                     jobs=(job[0],) if job else (),
                     users=(job[1],) if job else (),
+                    holdings=_holdings(job, held),
                     findings=("hung",) if job and job[0] == "hung-sweep" else (),
                     age_s=round(now % 15, 1),
                 )
@@ -85,7 +90,19 @@ def _work() -> dict[str, tuple[str, str, int, float]]:
     for job in _JOBS:
         for _ in range(job[2]):
             held[names.pop()] = job
+    slow = min(name for name, job in held.items() if job[0] == _SLOW_JOB)
+    held[slow] = (*held[slow][:3], _SLOW_LOAD)
     return held
+
+
+def _holdings(job: tuple[str, str, int, float] | None, gpus: tuple[FleetGpu, ...]) -> tuple[Holding, ...]:
+    if job is None:
+        return ()
+    indices = tuple(gpu.index for gpu in gpus)
+    return (
+        Holding(user=job[1], count=len(indices), gpus=indices),
+        Holding(user=job[1], job=job[0], count=len(indices), gpus=indices),
+    )
 
 
 def _gpu(index: int, job: tuple[str, str, int, float] | None, memory: int, now: float, random: Random) -> FleetGpu:

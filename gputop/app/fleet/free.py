@@ -9,9 +9,10 @@ from msgspec import Struct
 from gputop.app.errors import UNKNOWN
 from gputop.app.fleet.readers import reader_of
 from gputop.app.fleet.request import FleetFreeRequest
-from gputop.app.fleet.show import column_of, filters_of, status
+from gputop.app.fleet.show import filters_of, status
 from gputop.app.terminal import print_json, warn
 from gputop.core.fleet.choice import chosen
+from gputop.core.fleet.columns import HOST_COLUMN_BY_WORD
 from gputop.core.fleet.model import FleetHost
 from gputop.core.model.units import duration_text
 from gputop.report.grid import Cell, Layout, draw, look
@@ -47,7 +48,7 @@ def free_hosts(request: FleetFreeRequest) -> int:
     """Print the hosts with enough free GPUs, and return the exit status."""
     filters = filters_of(request.where)
     over_s = request.over_s if request.prometheus else 0.0
-    fleet = chosen(reader_of(request, over_s=int(over_s)).read(), filters, column_of("host"))
+    fleet = chosen(reader_of(request, over_s=int(over_s)).read(), filters, HOST_COLUMN_BY_WORD["host"])
     hosts = [host for host in fleet.hosts if not host.problem and host.count("free") >= request.count]
     hosts.sort(key=lambda host: host.count("free"))  # the smallest sufficient gap first: large ones stay whole
     if request.format == "json":

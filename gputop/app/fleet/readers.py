@@ -35,7 +35,7 @@ class FleetReader(Protocol):
 
 def reader_of(request: FleetRequest, *, over_s: int = 0) -> FleetReader:
     """Return the reader that a request wants. Raises BadRequestError."""
-    for label in request.labels:
+    for label in request.asked_labels:
         if not is_label(label):
             raise BadRequestError(f"{excerpt(label)!r} is not the name of a label, such as rack")
     if request.is_demo:
@@ -45,7 +45,7 @@ def reader_of(request: FleetRequest, *, over_s: int = 0) -> FleetReader:
     if bool(request.prometheus) == bool(request.hosts):
         raise BadRequestError("name either a server with --prometheus URL, or hosts with --hosts, or try --demo")
     if request.prometheus:
-        return PrometheusReader(request, queries(request.labels, over_s=over_s))
+        return PrometheusReader(request, queries(request.asked_labels, over_s=over_s))
     return ExporterReader(request)
 
 
@@ -62,7 +62,7 @@ class PrometheusReader:
 
     def __init__(self, request: FleetRequest, asked: Sequence[Query]) -> None:
         access = access_of(request.http_config)
-        self._labels = request.labels
+        self._labels = request.asked_labels
         self._queries = asked
         try:
             places = [endpoint(url) for url in request.prometheus]
@@ -103,7 +103,7 @@ class ExporterReader:
 
     def __init__(self, request: FleetRequest) -> None:
         access = access_of(request.http_config)
-        self._labels, self._timeout_s = request.labels, request.timeout_s
+        self._labels, self._timeout_s = request.asked_labels, request.timeout_s
         try:
             names = tuple(name for text in request.hosts for name in hosts_in(text))
             places = {name: endpoint(name if _has_port(name) else f"{name}:{request.port}") for name in names}

@@ -8,14 +8,13 @@ from gputop.app.fleet.request import FleetRequest
 from gputop.app.monitoring.screen import forget_orders_of_another_user, speaks_unicode
 from gputop.app.settings.settings_file import settled, written
 from gputop.app.terminal import warn
-from gputop.core.fleet.columns import HostColumn
 from gputop.core.fleet.model import FleetHost
 from gputop.core.query.filter import Filter
 from gputop.lazy_imports import lean
 from gputop.machine.files.places import config_file
 
 
-def show_screen(request: FleetRequest, where: tuple[Filter[FleetHost], ...], sort: HostColumn) -> int:
+def show_screen(request: FleetRequest, where: tuple[Filter[FleetHost], ...], sort: str, group_sort: str) -> int:
     """Show the fleet until the user quits; return the exit status."""
     reader = reader_of(request)
     forget_orders_of_another_user()
@@ -34,7 +33,10 @@ def show_screen(request: FleetRequest, where: tuple[Filter[FleetHost], ...], sor
         theme=settings.theme,
         is_ascii=settings.ascii or not speaks_unicode(),
         where=where,
-        sort=sort.key,
+        sort=sort,
+        by=request.by,
+        group_sort=group_sort,
+        labels=request.asked_labels,
         is_reversed=request.is_reversed,
         interval_s=request.interval_s,
     )

@@ -20,8 +20,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     _source(parser)
     parser.add_argument(
-        "--sort", default=_ABSENT, metavar="COLUMN", help="order of the hosts: host, util, free, power, temp, age …"
+        "--by",
+        default=_ABSENT,
+        metavar="WHAT",
+        help="groups in place of hosts: user, job, model, server, or a label such as rack",
     )
+    parser.add_argument(
+        "--sort", default=_ABSENT, metavar="COLUMN",
+        help="order of the hosts: host, util, free, power, temp, age …; of groups: gpus, idle …",
+    )  # fmt: skip
     parser.add_argument("--reverse", dest="is_reversed", action="store_true", default=_ABSENT, help="reverse the order")
     parser.add_argument(
         "--format", choices=("table", "json", "csv"), default=_ABSENT, metavar="FORMAT",
@@ -36,6 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         parser,
         "gputop fleet --prometheus http://prometheus:9090",
         "gputop fleet --demo --where 'model:h100 free>=4' --sort free",
+        "gputop fleet --demo --by user --sort idle",
         "gputop fleet --hosts 'node[001-040]' --json",
         "gputop fleet free -n 8 --where model:h100 --prometheus http://prometheus:9090",
         status="0 printed, 2 bad input, 3 no server answered",

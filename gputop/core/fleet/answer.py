@@ -30,9 +30,10 @@ class Samples(Struct, frozen=True):
 
 
 class Series(Struct, frozen=True, gc=False):
-    """A series of which only the labels matter."""
+    """A series of which the labels matter most. ``value``: as of a `Sample`."""
 
     metric: dict[str, str]
+    value: tuple[float, float] = (0.0, 0.0)
 
 
 class AllSeries(Struct, frozen=True):
@@ -88,7 +89,7 @@ class AlertAnswer(_Head, frozen=True):
 
 
 VALUES: Final = Decoder(ValueAnswer, strict=False)  # numbers are text on the wire
-LABELS: Final = Decoder(LabelAnswer)
+LABELS: Final = Decoder(LabelAnswer, strict=False)
 ALERTS: Final = Decoder(AlertAnswer)
 
 

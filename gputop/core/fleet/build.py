@@ -5,7 +5,8 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from gputop.core.fleet.answer import Alert, Answers
-from gputop.core.fleet.model import FleetAlert, FleetGpu, FleetHost, use_of
+from gputop.core.fleet.holders import Holders
+from gputop.core.fleet.model import FleetAlert, FleetGpu, FleetHost, Holding, use_of
 from gputop.core.fleet.plan import AGENTS, DOWN, FINDINGS, JOBS, NAMES, USERS, host_name, without_port
 from gputop.core.text.text import clean, excerpt
 
@@ -87,6 +88,7 @@ class _Values:
         self._by_gpu = _by_gpu(answers)
         self._agents = {series.metric.get("instance", "") for series in answers.labels.get(AGENTS, ())}
         self._said = {key: _said(answers, key) for key in (USERS, JOBS, FINDINGS)}
+        self.holders = Holders(answers)
         self.instances = self._by_gpu.keys()
 
     def of_host(self, key: str, instances: Sequence[str]) -> float | None:
@@ -151,22 +153,31 @@ def _host(  # noqa: PLR0917 - what is known of a host
     down: set[str],
 ) -> FleetHost:
     tensor, age = values.of_host("tensor", instances), values.of_host("age", instances)
+    gpus = values.gpus(instances)
+    holdings = values.holders.of(instances, gpus)
     return FleetHost(
         name=name,
         server=server,
         instances=instances,
         models=models,
         labels=labels,
-        gpus=values.gpus(instances),
+        gpus=gpus,
         tensor_percent=None if tensor is None else tensor * 100,
         power_w=values.of_host("power", instances),
         temperature_c=values.of_host("temperature", instances),
-        jobs=values.said(JOBS, instances),
+        jobs=_all_jobs(values.said(JOBS, instances), holdings),
         users=values.said(USERS, instances),
         findings=values.said(FINDINGS, instances),
+        holdings=holdings,
         age_s=None if age is None else max(0.0, age),
         problem="down" if down.issuperset(instances) else "old values" if age is not None and age > _STALE_S else "",
     )
+
+
+def _all_jobs(said: tuple[str, ...] | None, holdings: Sequence[Holding]) -> tuple[str, ...] | None:
+    """Return the jobs that gputop knows, and those that hold GPUs by a label of dcgm-exporter."""
+    held = {one.job for one in holdings if one.job}
+    return said if said is None and not held else tuple(sorted(held.union(said or ())))[:_MOST_SAID]
 
 
 def _gpu(index: str, row: _Row) -> FleetGpu:

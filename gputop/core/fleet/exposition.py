@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gputop.core.fleet.answer import Answers, Place, Sample, Series
-from gputop.core.fleet.plan import AGENTS, FINDINGS, JOBS, NAMES, USERS
+from gputop.core.fleet.plan import AGENTS, FINDINGS, HOLDERS, JOBS, NAMES, PODS, USERS
 
 _LINE: Final = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?\s*", re.ASCII)
 _LABEL: Final = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)",?\s*', re.ASCII)
@@ -46,8 +46,9 @@ _SERIES: Final = (
 )
 _LABELS: Final = {
     NAMES: _NAMES, AGENTS: "gputop_build_info", USERS: "gputop_user_gpus", JOBS: "gputop_job_gpus",
-    FINDINGS: "gputop_finding",
+    HOLDERS: "gputop_job_gpu_memory_used_bytes", FINDINGS: "gputop_finding",
 }  # fmt: skip
+_POD_LABELS: Final = {"namespace": "exported_namespace", "pod": "exported_pod"}  # as a server names them
 _READ: Final = frozenset((*_LABELS.values(), *(series.name for series in _SERIES)))
 
 
@@ -57,10 +58,20 @@ def answers_of(page: str, instance: str) -> Answers:
     return Answers(
         {series.key: _answer(series, samples.get(series.name, []), instance) for series in _SERIES},
         {
-            key: [Series(labels | {"instance": instance}) for labels, _ in samples.get(name, [])]
+            key: [Series(labels | {"instance": instance}, (0.0, value)) for labels, value in samples.get(name, [])]
             for key, name in _LABELS.items()
-        },
+        }
+        | {PODS: _pods(samples.get("DCGM_FI_DEV_FB_USED", []), instance)},
     )
+
+
+def _pods(samples: list[tuple[dict[str, str], float]], instance: str) -> list[Series]:
+    """Return the samples that name a job or a pod, with the labels that a server would give them."""
+    return [
+        Series({_POD_LABELS.get(name, name): text for name, text in labels.items()} | {"instance": instance})
+        for labels, _ in samples
+        if labels.get("hpc_job") or labels.get("pod")
+    ]
 
 
 def _samples(page: str) -> dict[str, list[tuple[dict[str, str], float]]]:

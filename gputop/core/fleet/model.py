@@ -28,11 +28,24 @@ class FleetGpu(Struct, frozen=True, kw_only=True, gc=False):
     use: str = "unknown"
 
 
+class Holding(Struct, frozen=True, kw_only=True, gc=False):
+    """GPUs of a host that a job holds, or all that a user holds if ``job`` is empty. ``user``: empty if unknown.
+
+    ``count``: how many; ``gpus``: those of them whose index is known.
+    """
+
+    user: str
+    count: int
+    job: str = ""
+    gpus: tuple[str, ...] = ()
+
+
 class FleetHost(Struct, frozen=True, kw_only=True, gc=False):
     """A host. ``instances``: the addresses from which a server scrapes it; ``server``: that server.
 
     ``labels``: those that the user asked for. ``problem``: why the values are missing or old.
-    ``jobs``, ``users`` and ``findings`` are known only where ``gputop export`` runs.
+    ``users`` and ``findings`` are known only where ``gputop export`` runs; ``jobs`` also where a label of dcgm-exporter
+    names them.
     """
 
     name: str
@@ -47,6 +60,7 @@ class FleetHost(Struct, frozen=True, kw_only=True, gc=False):
     jobs: tuple[str, ...] | None = None
     users: tuple[str, ...] | None = None
     findings: tuple[str, ...] | None = None
+    holdings: tuple[Holding, ...] = ()
     age_s: float | None = None
     problem: str = ""
 

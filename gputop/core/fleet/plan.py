@@ -18,8 +18,10 @@ DOWN: Final = "down"
 AGENTS: Final = "agents"
 USERS: Final = "users"
 JOBS: Final = "jobs"
+HOLDERS: Final = "holders"
+PODS: Final = "pods"
 FINDINGS: Final = "findings"
-OF_LABELS: Final = frozenset({NAMES, DOWN, AGENTS, USERS, JOBS, FINDINGS})
+OF_LABELS: Final = frozenset({NAMES, DOWN, AGENTS, USERS, JOBS, HOLDERS, PODS, FINDINGS})
 
 
 class Query(Struct, frozen=True):
@@ -48,8 +50,18 @@ def queries(labels: Sequence[str] = (), *, over_s: int = 0) -> tuple[Query, ...]
         Query("age", "max by (instance) (time() - timestamp(DCGM_FI_DEV_GPU_TEMP))"),
         Query(DOWN, "up == 0"),
         Query(AGENTS, "count by (instance) (gputop_build_info)"),
-        Query(USERS, "count by (instance, user) (gputop_user_gpus)"),
+        Query(USERS, "max by (instance, user) (gputop_user_gpus)"),
         Query(JOBS, "count by (instance, job_kind, job_id) (gputop_job_gpus)"),
+        Query(
+            HOLDERS,
+            "count by (instance, gpu, job_kind, job_id, user)"
+            " (gputop_job_gpu_memory_used_bytes or gputop_job_sm_utilization_ratio)",
+        ),
+        Query(
+            PODS,
+            "count by (instance, gpu, hpc_job, exported_namespace, exported_pod)"
+            ' (DCGM_FI_DEV_FB_USED{hpc_job!=""} or DCGM_FI_DEV_FB_USED{exported_pod!=""})',
+        ),
         Query(FINDINGS, 'count by (instance, code) (gputop_finding{stage!="observation"})'),
     )
 

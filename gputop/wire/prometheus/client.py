@@ -102,7 +102,7 @@ class PrometheusClient:
     def _query(self, query: Query) -> ValueAnswer | LabelAnswer:
         form = {"query": query.text, "timeout": f"{self._timeout_s:g}s"}
         answer = self._connection().ask("/api/v1/query", form, timeout_s=self._timeout_s)
-        return _decoded(answer, LABELS.decode) if query.key in OF_LABELS else _decoded(answer, _values)
+        return _decoded(answer, _labels) if query.key in OF_LABELS else _decoded(answer, _values)
 
     def _alerts(self) -> AlertAnswer:
         return _decoded(self._connection().ask("/api/v1/alerts", timeout_s=self._timeout_s), ALERTS.decode)
@@ -117,7 +117,16 @@ class PrometheusClient:
 
 
 def _values(body: bytes) -> ValueAnswer:
-    return VALUES.decode(body.replace(b'"+Inf"', b'"Inf"'))  # the only number of Prometheus that msgspec refuses
+    return VALUES.decode(_plain(body))
+
+
+def _labels(body: bytes) -> LabelAnswer:
+    return LABELS.decode(_plain(body))
+
+
+def _plain(body: bytes) -> bytes:
+    """Replace the only number of Prometheus that msgspec refuses."""
+    return body.replace(b'"+Inf"', b'"Inf"')
 
 
 def _decoded(answer: tuple[int, bytes], decode: Callable[[bytes], T]) -> T:

@@ -65,7 +65,7 @@ function _shtab_gputop_using
 end
 
 set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_opts_with_value --at --baseline --by --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -346,7 +346,8 @@ complete -c gputop -n '_shtab_gputop_using fleet' -l demo -d 'a simulated fleet'
 complete -c gputop -n '_shtab_gputop_using fleet' -l timeout -x -d 'wait so long for each answer (default 10)'
 complete -c gputop -n '_shtab_gputop_using fleet' -l where -x -d 'only hosts that match, such as '"'"'host~dgx idle>3 model:h100 free>=4'"'"'; may be repeated'
 complete -c gputop -n '_shtab_gputop_using fleet' -l label -x -d 'also show this label of each host, such as cluster or rack; may be repeated'
-complete -c gputop -n '_shtab_gputop_using fleet' -l sort -x -d 'order of the hosts: host, util, free, power, temp, age …'
+complete -c gputop -n '_shtab_gputop_using fleet' -l by -x -d 'groups in place of hosts: user, job, model, server, or a label such as rack'
+complete -c gputop -n '_shtab_gputop_using fleet' -l sort -x -d 'order of the hosts: host, util, free, power, temp, age …; of groups: gpus, idle …'
 complete -c gputop -n '_shtab_gputop_using fleet' -l reverse -d 'reverse the order'
 complete -c gputop -n '_shtab_gputop_using fleet' -l format -xka "table json csv" -d 'print once: table, json or csv (default: the screen on a terminal, else a table)'
 complete -c gputop -n '_shtab_gputop_using fleet' -l json -d 'short for --format json'

@@ -82,6 +82,8 @@ def test_a_simulated_fleet_needs_no_server_and_says_that_it_is_simulated() -> No
         (("--demo", "--where", "fre>1"), "Did you mean free?"),
         (("--demo", "--sort", "pwer"), "Did you mean power?"),
         (("--demo", "--label", "a)b"), "not the name of a label"),
+        (("--demo", "--by", "a)b"), "not the name of a label"),
+        (("--demo", "--by", "user", "--sort", "temp"), "unknown column temp"),
     ],
 )
 def test_bad_input_ends_with_2_and_says_what_to_do(arguments: tuple[str, ...], words: str) -> None:
@@ -96,3 +98,12 @@ def test_a_server_that_does_not_answer_ends_with_3() -> None:
         done = _gputop("--prometheus", f"http://127.0.0.1:{port}", "--json")
     assert done.returncode == 3
     assert "nothing listens there" in done.stderr
+
+
+def test_groups_show_who_holds_idle_gpus_and_which_host_of_a_job_stands_out() -> None:
+    rows = _gputop("--demo", "--by", "user", "--sort", "idle", "--format", "csv").stdout.splitlines()
+    assert rows[0].startswith("name,hosts,gpus,busy,idle")
+    assert rows[1].split(",")[:5] == ["emma", "11", "84", "0", "84"]
+    groups = _json("--demo", "--by", "cluster")["groups"]
+    assert [group["name"] for group in groups] == ["alpha", "beta", "(none)"]
+    assert "alpha-006: utilization" in _gputop("--demo", "--by", "job", "--where", "host~alpha").stdout

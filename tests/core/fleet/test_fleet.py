@@ -5,7 +5,7 @@ from fleet_exporters import page
 from gputop.core.fleet.answer import Answers, Place, Sample, Series
 from gputop.core.fleet.build import hosts_of, natural
 from gputop.core.fleet.cells import cells
-from gputop.core.fleet.columns import HOST_COLUMN_BY_WORD, HOSTS, sorted_hosts
+from gputop.core.fleet.columns import HOST_COLUMN_BY_WORD, HOSTS, sorted_by
 from gputop.core.fleet.exposition import answers_of
 from gputop.core.fleet.model import FleetGpu, FleetHost, totals
 from gputop.core.query.filter import Filter
@@ -133,8 +133,8 @@ def test_numbers_sort_from_the_largest_names_by_their_numbers_and_absent_values_
         FleetHost(name=name, server="s", instances=(), power_w=power)
         for name, power in (("n10", 5.0), ("n2", None), ("n1", 9.0))
     )
-    assert [host.name for host in sorted_hosts(hosts, HOST_COLUMN_BY_WORD["power"])] == ["n1", "n10", "n2"]
-    assert [host.name for host in sorted_hosts(hosts, HOST_COLUMN_BY_WORD["host"])] == ["n1", "n2", "n10"]
+    assert [host.name for host in sorted_by(hosts, HOST_COLUMN_BY_WORD["power"])] == ["n1", "n10", "n2"]
+    assert [host.name for host in sorted_by(hosts, HOST_COLUMN_BY_WORD["host"])] == ["n1", "n2", "n10"]
     assert natural("a2b") < natural("a10b")
 
 

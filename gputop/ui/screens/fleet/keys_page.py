@@ -11,10 +11,13 @@ from gputop.ui.screens.pages.page import Page
 
 _KEYS: Final = 24
 _ABOUT: Final = (
-    ("process", "Show one host."), ("filter", "Keep only hosts that match: model:h100 free>=4."),
-    ("back", "Remove the filter."), ("sort-next", "Sort by the next column."),
+    ("process", "Show one host, or the hosts of a group."),
+    ("filter", "Keep only hosts that match: model:h100 free>=4."),
+    ("back", "Leave a group, or remove the filter."), ("sort-next", "Sort by the next column."),
     ("sort-before", "Sort by the previous column."), ("invert", "Reverse the order."),
-    ("view-next", "Change between the table and the map."), ("read-now", "Ask the servers now."),
+    ("view-next", "Show the next view: hosts, map, users, jobs, labels, models."),
+    ("view-before", "Show the view before."), ("tree", "Show the map."), ("view-users", "Show who holds GPUs."),
+    ("view-jobs", "Show the jobs."), ("read-now", "Ask the servers now."),
     ("up", "Go to the host above."), ("down", "Go to the host below."), ("page-up", "Go up a page."),
     ("page-down", "Go down a page."), ("home", "Go to the first host."), ("end", "Go to the last host."),
     ("theme", "Use the next theme."), ("quit", "Quit."),

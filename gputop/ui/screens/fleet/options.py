@@ -8,7 +8,10 @@ from gputop.ui.input.keymap import Keymap
 
 
 class FleetOptions(Struct, frozen=True, kw_only=True):
-    """What a fleet screen shows, and how. ``interval_s``: between the end of a reading and the next."""
+    """What a fleet screen shows, and how. ``interval_s``: between the end of a reading and the next.
+
+    ``by``: the groups to begin with; empty for hosts. ``labels``: those of each host.
+    """
 
     keys: Keymap
     theme: str = "auto"
@@ -16,5 +19,8 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     writes_changes_only: bool = True
     where: tuple[Filter[FleetHost], ...] = ()
     sort: str = "host"
+    by: str = ""
+    group_sort: str = "gpus"
+    labels: tuple[str, ...] = ()
     is_reversed: bool = False
     interval_s: float = 15.0

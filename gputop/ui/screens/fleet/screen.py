@@ -1,4 +1,4 @@
-"""The fleet screen: totals above, hosts as a table or a map, a filter below."""
+"""The fleet screen: totals above, hosts or groups of them as a table or a map, a filter below."""
 
 import time
 from collections.abc import Mapping
@@ -8,32 +8,37 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from gputop.core.fleet.choice import chosen
-from gputop.core.fleet.columns import HOST_COLUMN_BY_WORD, HOSTS, shown_columns
+from gputop.core.fleet.columns import shown_columns
+from gputop.core.fleet.group_columns import shown_group_columns
+from gputop.core.fleet.groups import JOB, USER, Group
 from gputop.core.fleet.model import Fleet
-from gputop.core.query.filter import Filter
-from gputop.core.query.parser import QueryError, read
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line, Spans
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.screens.fleet.host_page import HostPage
 from gputop.ui.screens.fleet.keys_page import KeysPage
-from gputop.ui.screens.fleet.lines import header_lines, map_lines, map_names, map_note, table_lines
+from gputop.ui.screens.fleet.lines import header_lines, map_lines, map_names, map_note
 from gputop.ui.screens.fleet.options import FleetOptions
+from gputop.ui.screens.fleet.state import HOST_VIEW, MAP_VIEW, FleetState
+from gputop.ui.screens.fleet.table import group_table, host_table
 
-_SORTS: Final = ("host", "free", "idle", "util", "tensor", "mem", "power", "temp", "findings", "age")
 _TAKES: Final[Mapping[str, str]] = {
     "quit": "quit", "up": "up", "down": "down", "left": "left", "right": "right", "page-up": "page_up",
     "page-down": "page_down", "home": "home", "end": "end", "process": "open", "filter": "filter", "search": "filter",
     "sort-next": "sort_next", "sort-before": "sort_before", "sort-menu": "sort_next", "invert": "invert",
-    "view-next": "view", "view-before": "view", "tree": "view", "read-now": "read_now", "back": "back",
-    "redraw": "redraw", "help": "help", "theme": "theme", "suspend": "suspend",
+    "view-next": "view_next", "view-before": "view_before", "tree": "map", "view-users": "users", "view-jobs": "jobs",
+    "read-now": "read_now", "back": "back", "redraw": "redraw", "help": "help", "theme": "theme", "suspend": "suspend",
 }  # fmt: skip
 _FOOTER: Final = (
-    ("help", "Help"), ("process", "Host"), ("filter", "Filter"), ("sort-next", "Sort"), ("invert", "Reverse"),
-    ("view-next", "Map"), ("read-now", "Ask now"), ("quit", "Quit"),
+    ("help", "Help"), ("process", "Open"), ("filter", "Filter"), ("sort-next", "Sort"), ("invert", "Reverse"),
+    ("view-next", "View"), ("view-users", "Users"), ("view-jobs", "Jobs"), ("quit", "Quit"),
 )  # fmt: skip
 _HEADS: Final = 1
+_FAR: Final = 10**6
+_NO_HOLDERS: Final = {
+    USER: "no user is known: gputop export runs on none of these hosts",
+    JOB: "no job is known: gputop export runs on none of these hosts, and no series has a label hpc_job or pod",
+}
 
 
 class FleetScreen(Screen[None]):
@@ -45,16 +50,8 @@ class FleetScreen(Screen[None]):
         super().__init__()
         self._keys = options.keys
         self._runs = options.keys.taken(_TAKES)
-        self._where = options.where
-        self._sort = HOST_COLUMN_BY_WORD[options.sort]
-        self._is_reversed = options.is_reversed
-        self._is_map = False
-        self._whole: Fleet | None = None
-        self._fleet: Fleet | None = None
-        self._text = ""  # of the filter
-        self._problem = ""
-        self._cursor: tuple[str, str] | None = None
-        self._at = self._top = 0
+        self.state = FleetState(options)
+        self._top = 0
         self.head, self.body, self.foot = FastLines(), FastLines(), FastLines()
         self.prompt = PromptPanel()
 
@@ -78,8 +75,8 @@ class FleetScreen(Screen[None]):
 
     def show(self, fleet: Fleet) -> None:
         """Show a new reading."""
-        self._whole = fleet
-        self._choose()
+        self.state.take(fleet)
+        self.draw()
         page = self.app.screen
         if isinstance(page, HostPage):
             found = next((host for host in fleet.hosts if host.key == page.host.key), None)
@@ -93,44 +90,50 @@ class FleetScreen(Screen[None]):
             return
         self._draw_head()
         self._draw_foot()
-        fleet = self._fleet
-        if fleet is None:
+        state, room = self.state, self._room
+        if state.fleet is None:
             self.body.draw(())
-            return
-        room = self._room
-        self._at = max(0, min(self._at, len(fleet.hosts) - 1))
-        if not fleet.hosts:
-            self.body.draw((BLANK, Line(((" no host matches", "muted"),))))
-        elif self._is_map:
-            self._draw_map(fleet, room)
+        elif not state.rows:
+            text = " no host matches" if state.is_of_hosts else f" {_NO_HOLDERS.get(state.view, 'no host matches')}"
+            self.body.draw((BLANK, Line(((text, "muted"),))))
+        elif state.view == MAP_VIEW:
+            self._draw_map(state.fleet, room)
         else:
-            self._top = max(0, min(max(self._at - room + 1, min(self._top, self._at)), len(fleet.hosts) - room))
-            hosts = fleet.hosts[self._top : self._top + room]
-            at = self._at - self._top
-            self.body.draw(table_lines(hosts, shown_columns(fleet), self._sort, at, self.size.width))
+            self._top = max(0, min(max(state.at - room + 1, min(self._top, state.at)), len(state.rows) - room))
+            self.body.draw(self._table(state.fleet, room))
+
+    def _table(self, fleet: Fleet, room: int) -> list[Line]:
+        state, part = self.state, slice(self._top, self._top + room)
+        at, width = state.at - self._top, self.size.width
+        if state.is_of_hosts:
+            return host_table(fleet.hosts[part], shown_columns(fleet), state.sort, at, width)
+        columns = shown_group_columns(state.groups, state.view)
+        return group_table(state.groups[part], columns, state.sort, at, width)
 
     def _draw_map(self, fleet: Fleet, room: int) -> None:
         columns = self._row
-        lines = map_lines(fleet.hosts, self._at, columns)
-        row = self._at // columns
+        lines = map_lines(fleet.hosts, self.state.at, columns)
+        row = self.state.at // columns
         self._top = max(0, min(self._top, row))
         self._top = max(self._top, row - room + 1)
-        self.body.draw((map_note(fleet.hosts[self._at]), *lines[self._top : self._top + room]))
+        self.body.draw((map_note(fleet.hosts[self.state.at]), *lines[self._top : self._top + room]))
 
     def _draw_head(self) -> None:
-        whole = self._whole
+        whole = self.state.whole
         age_s = 0.0 if whole is None else max(0.0, time.time() - whole.time_s)
-        lines = header_lines(self._fleet, self._problem, age_s, self.size.width)
+        lines = header_lines(self.state.fleet, self.state.problem, age_s, self.size.width)
         self.head.styles.height = len(lines)
         self.head.draw(lines)
 
     def _draw_foot(self) -> None:
-        filters = " and ".join([*map(str, self._where), *([self._text] if self._text else [])])
-        spans: Spans = [(f" only {filters} ", "accent")] if filters else []
-        for action, name in _FOOTER:
-            label = "Table" if name == "Map" and self._is_map else name
+        state = self.state
+        name = state.view if state.view in {HOST_VIEW, MAP_VIEW} else f"by {state.view}"
+        spans: Spans = [(f" {name} ", "title")]
+        filters = state.filters()
+        spans += [(f" only {filters} ", "accent")] if filters else []
+        for action, label in _FOOTER:
             spans += [(f" {self._keys.name(action)}", "key"), (f" {label} ", "muted")]
-        spans += [(f" sorted by {self._sort.title}", "muted")]
+        spans += [(f" sorted by {state.title}", "muted")]
         self.foot.draw((Line(tuple(spans)),))
 
     @property
@@ -138,33 +141,16 @@ class FleetScreen(Screen[None]):
         """Lines for hosts."""
         return max(1, self.body.size.height - _HEADS)
 
-    # --- choosing ------------------------------------------------------------------------------------------------
-    def _choose(self) -> None:
-        """Apply filter and order; the cursor stays on its host."""
-        if self._whole is None:
-            return
-        node = read(self._text, HOSTS.fields)
-        filters = self._where if isinstance(node, QueryError) else (*self._where, Filter(node, HOSTS))
-        self._problem = f"filter: {node}" if isinstance(node, QueryError) else ""
-        self._fleet = chosen(self._whole, filters, self._sort, is_reversed=self._is_reversed)
-        places = {host.key: place for place, host in enumerate(self._fleet.hosts)}
-        if self._cursor is not None:
-            self._at = places.get(self._cursor, self._at)
-        self.draw()
-
-    def _move(self, step: int) -> None:
-        hosts = self._fleet.hosts if self._fleet is not None else ()
-        if hosts:
-            self._at = max(0, min(len(hosts) - 1, self._at + step))
-            self._cursor = hosts[self._at].key
-            self.draw()
-
     @property
     def _row(self) -> int:
         """Hosts in a line."""
-        if not self._is_map or self._fleet is None:
+        if self.state.view != MAP_VIEW or self.state.fleet is None:
             return 1
-        return max(1, self.size.width - 3 - map_names(self._fleet.hosts))
+        return max(1, self.size.width - 3 - map_names(self.state.fleet.hosts))
+
+    def _move(self, step: int) -> None:
+        self.state.move(step)
+        self.draw()
 
     # --- keys ----------------------------------------------------------------------------------------------------
     def on_key(self, event: events.Key) -> None:
@@ -189,11 +175,11 @@ class FleetScreen(Screen[None]):
 
     def do_left(self) -> None:
         """Go to the host before, on the map."""
-        self._move(-1 if self._is_map else 0)
+        self._move(-1 if self.state.view == MAP_VIEW else 0)
 
     def do_right(self) -> None:
         """Go to the next host, on the map."""
-        self._move(1 if self._is_map else 0)
+        self._move(1 if self.state.view == MAP_VIEW else 0)
 
     def do_page_up(self) -> None:
         """Go up a page."""
@@ -204,40 +190,68 @@ class FleetScreen(Screen[None]):
         self._move(self._room * self._row)
 
     def do_home(self) -> None:
-        """Go to the first host."""
-        self._move(-(10**6))
+        """Go to the first row."""
+        self._move(-_FAR)
 
     def do_end(self) -> None:
-        """Go to the last host."""
-        self._move(10**6)
+        """Go to the last row."""
+        self._move(_FAR)
 
     def do_open(self) -> None:
-        """Show the host under the cursor."""
-        if self._fleet is not None and self._fleet.hosts:
-            self._cursor = self._fleet.hosts[self._at].key
-            self.app.push_screen(HostPage(self._fleet.hosts[self._at]))
+        """Show the host under the cursor, or the hosts of the group."""
+        host, group = self.state.host, self.state.group
+        if host is not None:
+            self.app.push_screen(HostPage(host))
+        elif group is not None:
+            self._open_group(group)
+
+    def _open_group(self, group: Group) -> None:
+        self.state.enter(group)
+        self.draw()
 
     def do_filter(self) -> None:
         """Ask for a filter."""
-        self.prompt.ask("Filter", self._text)
+        self.prompt.ask("Filter", self.state.text)
 
     def do_sort_next(self) -> None:
         """Sort by the next column."""
-        self._sort_by(1)
+        self.state.sort_by(1)
+        self.draw()
 
     def do_sort_before(self) -> None:
         """Sort by the previous column."""
-        self._sort_by(-1)
+        self.state.sort_by(-1)
+        self.draw()
 
     def do_invert(self) -> None:
         """Reverse the order."""
-        self._is_reversed = not self._is_reversed
-        self._choose()
+        self.state.invert()
+        self.draw()
 
-    def do_view(self) -> None:
-        """Change between table and map."""
-        self._is_map = not self._is_map
-        self._top = 0
+    def do_view_next(self) -> None:
+        """Show the next view: hosts, map, users, jobs, labels, models."""
+        self.state.turn(1)
+        self.draw()
+
+    def do_view_before(self) -> None:
+        """Show the view before."""
+        self.state.turn(-1)
+        self.draw()
+
+    def do_map(self) -> None:
+        """Show the map, or the hosts again."""
+        self._toggle(MAP_VIEW)
+
+    def do_users(self) -> None:
+        """Show the users, or the hosts again."""
+        self._toggle(USER)
+
+    def do_jobs(self) -> None:
+        """Show the jobs, or the hosts again."""
+        self._toggle(JOB)
+
+    def _toggle(self, view: str) -> None:
+        self.state.show(HOST_VIEW if self.state.view == view else view)
         self.draw()
 
     def do_read_now(self) -> None:
@@ -245,9 +259,9 @@ class FleetScreen(Screen[None]):
         self.app.call_later(self.app.run_action, "read_now")
 
     def do_back(self) -> None:
-        """Remove the filter."""
-        self._text = ""
-        self._choose()
+        """Leave the group, or remove the filter."""
+        self.state.back()
+        self.draw()
 
     def do_redraw(self) -> None:
         """Paint everything again."""
@@ -265,22 +279,15 @@ class FleetScreen(Screen[None]):
         """Go to the background."""
         self.app.call_later(self.app.run_action, "suspend_process")
 
-    def _sort_by(self, step: int) -> None:
-        key = self._sort.key
-        place = _SORTS.index(key) if key in _SORTS else 0
-        self._sort = HOST_COLUMN_BY_WORD[_SORTS[(place + step) % len(_SORTS)]]
-        self._is_reversed = False
-        self._choose()
-
     # --- prompt --------------------------------------------------------------------------------------------------
     def on_prompt_panel_changed(self, message: PromptPanel.Changed) -> None:
         """Filter while the user types."""
-        self._text = message.text
-        self._choose()
+        self.state.filter(message.text)
+        self.draw()
 
     def on_prompt_panel_ended(self, message: PromptPanel.Ended) -> None:
         """Keep the filter, or remove it."""
         self.prompt.close()
         self.set_focus(None)
-        self._text = message.text if message.is_kept else ""
-        self._choose()
+        self.state.filter(message.text if message.is_kept else "")
+        self.draw()

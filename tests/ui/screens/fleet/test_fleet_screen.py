@@ -5,9 +5,10 @@ from threading import Event
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from gputop.core.fleet.model import Fleet, FleetGpu, FleetHost, FleetServer, totals
+from gputop.core.fleet.model import Fleet, FleetGpu, FleetHost, FleetServer, Holding, totals
 from gputop.core.protocol.link import Down
 from gputop.ui.fleet_app import FleetApp
 from gputop.ui.input.keymap import keymap
@@ -165,7 +166,7 @@ async def test_the_screen_answers_keys_while_a_server_does_not_answer() -> None:
             assert isinstance(app, FleetApp)
             assert "asking …" in await _until(pilot, app, "asking")
             await pilot.press("v")
-            assert "Table" in await _until(pilot, app, "Table")
+            assert "map" in await _until(pilot, app, " map ")
             released.set()
             await _until(pilot, app, "4 hosts")
     finally:
@@ -182,4 +183,35 @@ async def test_a_terminal_of_80_columns_shows_all_totals_and_help_names_the_keys
         await pilot.press("f1")
         page = app.screen
         assert isinstance(page, KeysPage)
-        assert any("Remove the filter." in text for line in page.body.lines for text, _ in line.spans)
+        assert any("Leave a group, or remove the filter." in text for line in page.body.lines for text, _ in line.spans)
+
+
+async def test_users_are_rows_and_enter_shows_the_hosts_of_one_and_escape_goes_back() -> None:
+    held = Holding(user="ann", count=2, gpus=("0", "1"))
+    fleet = _fleet(
+        replace(_host("n1", "busy idle"), holdings=(held,)), replace(_host("n2", "idle idle"), holdings=(held,)),
+        _host("n3", "free free"),
+    )  # fmt: skip
+    async with _app(lambda: fleet).run_test(size=(100, 24)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        await _until(pilot, app, "HOST")
+        await pilot.press("A")
+        text = await _until(pilot, app, "by user")
+        (row,) = [line.split() for line in text.splitlines() if line.startswith(" ann")]
+        assert row[:5] == ["ann", "2", "4", "1", "3"]
+        await pilot.press("enter")
+        assert _names(await _until(pilot, app, "only user ann")) == ["n1", "n2"]
+        await pilot.press("escape")
+        await _until(pilot, app, "by user")
+        await pilot.press("A")
+        assert _names(await _until(pilot, app, "HOST")) == ["n1", "n2", "n3"]
+
+
+async def test_without_gputop_export_the_view_of_users_says_why_it_is_empty() -> None:
+    async with _app().run_test(size=(100, 24)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        await _until(pilot, app, "HOST")
+        await pilot.press("A")
+        await _until(pilot, app, "no user is known: gputop export runs on none of these hosts")
