@@ -35,7 +35,7 @@ COMMANDS: Final = {
     "inspect": "print everything known about one process",
     "explain": "say where a process or job hangs: stacks of all ranks, kernel, collective operations",
     "watch": "watch for some time, then print the problems found",
-    "export": "serve the GPUs, jobs and findings to Prometheus, with the names of dcgm-exporter and its own",
+    "export": "serve GPUs, jobs and findings to Prometheus, under the names of dcgm-exporter and of gputop",
     "notify": "send problems to Alertmanager, a webhook, Slack, mail or others",
     "rules": "print alerting rules for Prometheus, for the series of gputop or of dcgm-exporter",
     "record": "record samples to a file for later",
@@ -45,7 +45,7 @@ COMMANDS: Final = {
     "probe": "test GPUs: correct results, memory, speed, sustained load",
     "mig": "show, plan and change the MIG layout of the GPUs",
     "fleet": "show all GPU hosts that a Prometheus server knows; list those with free GPUs",
-    "schema": "print the JSON Schema of the output of snapshot, stream or doctor",
+    "schema": "print the JSON Schema of the output of snapshot, stream, doctor or explain",
     "plugins": "list the plugins, what each adds, and why any was rejected",
     "config": "write, check or show the configuration file",
 }

@@ -17,8 +17,9 @@ _HOSTNAMES: Final = ("both", "Hostname", "hostname", "none")
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
-        "Serve the GPUs of this host to Prometheus at /metrics: with the names of dcgm-exporter, so that its dashboards"
-        " work unchanged, and with gputop's own for jobs, users and findings. docs/prometheus.md describes each series."
+        "Serve the GPUs of this host to Prometheus at /metrics. The series have the names of dcgm-exporter, so that its"
+        " dashboards work unchanged. Jobs, users and findings have names of gputop: docs/prometheus.md describes each"
+        " series."
     )
     parser.add_argument(
         "--listen", default="127.0.0.1:9400", metavar="ADDRESS:PORT",
@@ -70,8 +71,8 @@ def _add_series(shape: argparse._ArgumentGroup) -> None:
         " both (default) or none",
     )  # fmt: skip
     shape.add_argument(
-        "--processes", type=whole(1), metavar="MOST",
-        help="also serve series of processes: of the MOST with the most GPU memory (default: none)",
+        "--processes", type=whole(1), metavar="N",
+        help="also serve series of the N processes with the most GPU memory (default: none)",
     )  # fmt: skip
 
 
@@ -88,8 +89,8 @@ def _add_labels(labels: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     labels.add_argument(
         "--hpc-job-mapping-dir", metavar="DIR",
-        help="label hpc_job of dcgm: from files with the names of GPUs, a job per line, that a prolog writes"
-        " (default $DCGM_HPC_JOB_MAPPING_DIR)",
+        help="directory in which a prolog writes the jobs of GPU 0 into the file 0, one per line; they become the"
+        " label hpc_job of the series of dcgm (default $DCGM_HPC_JOB_MAPPING_DIR)",
     )  # fmt: skip
 
 

@@ -61,9 +61,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _add_free(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "List the hosts with enough free GPUs, those with the fewest first: if you take the first one, hosts with more"
-        " free GPUs stay whole. A GPU is free if, for the whole time of --over, its utilization is at most 10 % and its"
-        " memory is not held. With --hosts there is no history, so only the present values count."
+        "List the hosts with enough free GPUs. The host with the fewest free GPUs comes first: if you take it, the"
+        " others keep their free GPUs for larger jobs. A GPU is free if, for the whole time of --over, its utilization"
+        " was at most 10 % and its memory was not held. With --hosts there is no history, so only the present"
+        " values count."
     )
     parser.add_argument(
         "-n", "--count", type=whole(1), default=1, metavar="COUNT", help="free GPUs on one host (default 1)"
@@ -105,7 +106,7 @@ def _source(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--demo", dest="is_demo", action="store_true", default=_ABSENT, help="a simulated fleet")
     group.add_argument(
         "--timeout", dest="timeout_s", type=seconds(0.1), default=_ABSENT, metavar="SECONDS",
-        help="wait so long for each answer (default 10)",
+        help="time limit for each answer (default 10)",
     )  # fmt: skip
     parser.add_argument(
         "--where", action="append", default=_ABSENT, metavar="FILTER",

@@ -64,7 +64,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "light_percent", 10.0, 1.0, 100.0,
-            "In loading_percent, idle means a GPU utilization below this: copies to the GPU count as use.",
+            "In loading_percent, idle means a GPU utilization below this. A GPU that only receives copies has some.",
         ),
         Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "gputop ignores growth of less than this."),
         Dial(

@@ -44,7 +44,7 @@ KIND: Final = Kind(
         Dial(
             "rests_percent", 2.0, 0.0, 100.0,
             "In unseen_s: a process and its children use no CPU if they use less than this on average (see "
-            "rests_smooth_s). Who launches kernels uses more.",
+            "rests_smooth_s). A process that launches kernels uses more.",
         ),
         Dial("rests_smooth_s", 60.0, 0.1, 3600.0, "In unseen_s: gputop averages the CPU use over this time."),
         Dial(

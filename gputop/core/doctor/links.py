@@ -89,7 +89,7 @@ def nvlink(facts: Facts) -> Verdicts:
 
     def verdict(gpus: Sequence[Gpu]) -> Verdict:
         return fail(
-            f"{about(gpus)}: NVLinks are down that are up on the other GPUs",
+            f"{about(gpus)}: some NVLinks are down; on the other GPUs they are up",
             evidence=map(_links_down, gpus),
             fix=(
                 "$ nvidia-smi nvlink --status",

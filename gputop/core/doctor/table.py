@@ -114,7 +114,7 @@ _OWN: Final[tuple[Check, ...]] = (
     ),
     _row(
         "ecc.off", "Is ECC on if the board supports it?", memory.ecc_off,
-        "Without ECC a flipped bit makes results wrong unnoticed.",
+        "Without ECC a flipped bit makes results wrong, and nothing reports it.",
         "Run `nvidia-smi -i N -e 1`, then reset the GPU.",
     ),
     _row(
@@ -170,8 +170,8 @@ _OWN: Final[tuple[Check, ...]] = (
     ),
     _row(
         "mem.zombie", "Do running processes account for all memory in use?", processes.leftovers,
-        "Exited processes, zombies and unlisted processes can hold memory. Example: forked data loaders keep that of a "
-        "dead rank.",
+        "Exited processes, zombies and unlisted processes can hold memory. For example, forked data loaders hold the "
+        "memory of a dead rank.",
         "Run `fuser -v /dev/nvidiaN` and end leftover processes. If that does not help, reset the GPU.",
     ),
     _row(

@@ -12,7 +12,7 @@ def summary(fleet: Fleet) -> tuple[str, str]:
         ("unknown", found.unknown),
     )  # fmt: skip
     hosts = "1 host" if found.hosts == 1 else f"{found.hosts} hosts"
-    counts = [hosts + (f" ({found.down} silent)" if found.down else ""), f"{found.gpus} GPUs"]
+    counts = [hosts + (f" ({found.down} down)" if found.down else ""), f"{found.gpus} GPUs"]
     counts += [f"{count} {use}" for use, count in uses if count]
     load = [
         f"utilization {percent_text(found.utilization_percent)}",

@@ -164,7 +164,7 @@ _TABLE: Final[tuple[list[Xid], ...]] = (
     ),
     _rows(
         95, "uncontained memory error", "A memory error may have affected every application on the GPU.",
-        f"{_RESET_GPU} Do not trust results since then.", _RESET, Blame.MEMORY,
+        f"{_RESET_GPU} Do not trust results that were computed since then.", _RESET, Blame.MEMORY,
     ),
     _rows(
         109, "context switch timeout", "The GPU did not switch away from an application in time.",

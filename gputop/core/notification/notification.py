@@ -51,7 +51,7 @@ class Condition(Struct, frozen=True, kw_only=True):
             case Event.ENDED:
                 return f"{self.plain} {'have' if len(self.processes) > 1 and self.job is None else 'has'} ended"
             case Event.FINDING:
-                return f"a finding comes about {self.plain}"
+                return f"there is a new finding about {self.plain}"
 
 
 class Notification(Struct, frozen=True, kw_only=True, omit_defaults=True):

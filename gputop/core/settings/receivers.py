@@ -91,7 +91,7 @@ FIELDS: Final = (
     ),
     Field(
         "codes", Annotated[tuple[_WORD, ...], Meta(max_length=100)], 'not a list of codes such as ["gpu.lost", "leak"]',
-        'Only these findings: ["gpu.lost", "leak"]; the first part of a code stands for all that begin with it.',
+        'Only these findings: ["gpu.lost", "leak"]. The first part of a code selects all codes that begin with it.',
     ),
     Field("resolved", bool, "neither true nor false", "Also say when a problem is over (default true)."),
     Field(
@@ -125,7 +125,7 @@ FIELDS: Final = (
     ),
     Field(
         "command", Annotated[tuple[_WORD, ...], Meta(min_length=1, max_length=64)], _WORDS,
-        "The words of the command, which gets the facts as GPUTOP_… variables and as JSON on stdin.", _COMMAND,
+        "The command and its arguments. It gets the facts as GPUTOP_… variables and as JSON on stdin.", _COMMAND,
     ),
 )  # fmt: skip
 FIELD_BY_KEY: Final = {field.key: field for field in FIELDS}

@@ -332,19 +332,19 @@ SETTINGS: Final = (
     ),
     Setting(
         key="notify", read=_channels,
-        help="How gputop notifies you (key B, gputop wait --notify): bell; osc, a message of the terminal, in a form "
-        "that osc9, osc777 and osc99 force; desktop, by notify-send; command.",
+        help="How gputop notifies you (key B, gputop wait --notify): bell; osc (the terminal shows it; osc9, osc777 "
+        "or osc99 select the sequence); desktop (by notify-send); command.",
     ),
     Setting(
         key="notify_command", read=_words,
-        help="Words of the command of the channel command, which gets the facts as GPUTOP_… variables and as JSON on "
-        "stdin.",
+        help="The command and its arguments, for the channel command. It gets the facts as GPUTOP_… variables and as "
+        "JSON on stdin.",
     ),
     Setting(
         key="runbooks", read=_folder,
         help="URL of the folder with gputop's documents, for the links in alerts and rules; empty: docs.",
     ),
-    Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Key map: {', '.join(KEYMAPS)}."),
+    Setting(key="keymap", read=_one_of(*KEYMAPS), help=f"Keymap: {', '.join(KEYMAPS)}."),
     Setting(
         key="expected_gpus", read=_COUNT,
         help="Expected number of GPUs, so that gputop doctor notices a missing one. 0: any number.",

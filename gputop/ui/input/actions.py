@@ -270,7 +270,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="copy-finding", keys=(), run="copy.copy('finding')", label="Copy: finding", group=VIEW,
-        help="Copy the gravest finding about the selected process, or of all, with evidence and advice.",
+        help="Copy the most serious finding about the selected process, or of all findings, with evidence and advice.",
     ),
     Action(
         id="copy-processes", keys=(), run="copy.copy('processes')", label="Copy: processes as CSV", group=VIEW,

@@ -61,11 +61,11 @@ REPLAY_ACTIONS: Final = (
     ),
     _Row(
         id="replay-slower", keys=("minus",), run="replay.change_speed(-1)", label="Slower", footer="Slower",
-        help="Slow down, to 0.25x at most. In a tree or in groups - collapses.",
+        help="Play slower, down to 0.25x. In a tree or in groups - collapses.",
     ),
     _Row(
         id="replay-faster", keys=("plus",), run="replay.change_speed(1)", label="Faster", footer="Faster",
-        help="Speed up to 32x, then as fast as the file can be read. In a tree or in groups + expands.",
+        help="Play faster, up to 32x, then as fast as the file can be read. In a tree or in groups + expands.",
     ),
     _Row(id="replay-loop", keys=("L",), run="player.loop", label="Loop", help="Start again at the end, or stop there."),
 )  # fmt: skip

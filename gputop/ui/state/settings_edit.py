@@ -67,7 +67,7 @@ OPTIONS: Final = (
     Option("show_host", "Host panel", _SWITCH, "CPU, memory and load of the host"),
     Option("sort", "Sort by", tuple(column.key for column in COLUMNS), "column of the process table"),
     Option("sort_reversed", "Reverse order", _SWITCH, "opposite to the column's default"),
-    Option("keymap", "Key preset", KEYMAPS, "applied at once; keeps the keys you changed"),
+    Option("keymap", "Keymap", KEYMAPS, "applied at once; keeps the keys you changed"),
     Interval("interval_s", "Interval", INTERVALS, "time between samples; a longer one writes less to a slow line"),
     Option("show_panels", "Plugin panels", _SWITCH, "plugin lines on the main screen"),
     Channel("notify", "Notify: bell", ("bell",), "choose with B what to be notified of"),

@@ -57,14 +57,14 @@ KIND: Final = Kind(
         ),
         Dial(
             "fill_much_percent", 30.0, 0.0, 1000.0,
-            "Fast growth (see fill_s) while the GPU is busy is a leak sooner, when it has filled this share of the "
-            "memory of the GPU.",
+            "Fast growth (see fill_s) need not last so long if the GPU is busy and the growth has filled this share of "
+            "its memory.",
         ),
         Dial("few_steps", 12.0, 1.0, 1000.0, "Growth in fewer steps than this must last longer (see few_watched_s)."),
         Dial(
             "few_watched_s", 1800.0, 0.0, 86_400.0,
-            "Growth in few steps (see few_steps) must last at least this long: things that are loaded once each, such "
-            "as adapters, look like a leak at first.",
+            "Growth in few steps (see few_steps) must last at least this long: a program that loads one adapter after "
+            "another looks like a leak at first.",
         ),
         Dial("fell_back_percent", 50.0, 1.0, 100.0, "A leak is over when at least this share of its growth is freed."),
         Dial(
@@ -102,7 +102,7 @@ KIND: Final = Kind(
         Dial("copies_s", 1800.0, 60.0, 864_000.0, "Such growth (see copies_bytes_per_s) is a leak if it lasts longer."),
         Dial(
             "light_percent", 10.0, 1.0, 100.0,
-            "A GPU is hardly used if its utilization is below this: copies to the GPU count as use.",
+            "A GPU is hardly used if its utilization is below this: it may only receive copies.",
         ),
         Dial("sure_percent", 85.0, 1.0, 100.0, "A leak is an alarm only if its confidence is at least this."),
         Dial(
@@ -161,8 +161,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "stopped_times", 3.0, 0.0, 1000.0,
-            "gputop considers growth as stopped when a pause is much longer than all pauses before. With 3, it must be "
-            "longer than the longest one by 3 usual pauses.",
+            "Growth has stopped when a pause is longer than the longest pause before plus this many usual pauses.",
         ),
         Dial(
             "tooth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
@@ -193,8 +192,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "teeth_left_percent", 50.0, 0.0, 100.0,
-            "Cycles: fell_back_percent is not enough to end a leak. At most this share of what it allows to remain may "
-            "remain. With 50 and fell_back_percent = 50: at most 25% of the growth.",
+            "Cycles: to end a leak, the program must free more than fell_back_percent. With 50 and fell_back_percent = "
+            "50, at most 25% of the growth may remain: 50% of 50%.",
         ),
         Dial(
             "waves", 3.0, 2.0, 100.0,
@@ -226,7 +225,7 @@ KIND: Final = Kind(
             "wave_growth_times", 2.0, 1.0, 1000.0,
             "Waves: after gputop removes them, it needs more growth. With 2, twice least_growth_bytes.",
         ),
-        Dial("stair_bytes", 2.0**28, 1024**2, 2.0**50, "Large steps: a smaller step is not one."),
+        Dial("stair_bytes", 2.0**28, 1024**2, 2.0**50, "Large steps: gputop ignores steps that are smaller than this."),
         Dial("stair_one_s", 30.0, 1.0, 3600.0, "Large steps: rises within this time are one step."),
         Dial("stairs", 4.0, 3.0, 12.0, "Large steps: gputop needs at least this many."),
         Dial(

@@ -116,7 +116,7 @@ class MemoryGaps:
         amount = bytes_text(open_bytes - max(0.0, usual))
         count = len(holders.pids)
         listed = _listed_text(count, holders.bytes)
-        since = f"since a process exited {duration_text(lasts_s)} ago" if has_left else f"for {duration_text(lasts_s)}"
+        since = f"for {duration_text(lasts_s)}" + (", since a process exited" if has_left else "")
         device = "*" if gpu[MINOR_NUMBER] is None else gpu[MINOR_NUMBER]
         return Claim(
             code="memory.unexplained",

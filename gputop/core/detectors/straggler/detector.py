@@ -77,7 +77,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "clearly_percent", 45.0, 1.0, 1000.0,
-            "Like apart_percent, for a rank that does more: the difference may be old.",
+            "The same as apart_percent, for a rank that does more than the others. The difference may be old.",
         ),
         Dial(
             "fallen_percent", 15.0, 1.0, 100.0,

@@ -176,7 +176,7 @@ class MigPlanScreen(ListDialog[Plan | tuple[int, ...]]):
         """Return a layout; the marked one has a summary of its plan."""
         found = self.answer(request) if at == self.at else None
         note = plan_summary(found) if isinstance(found, Plan) else ""
-        note = "present layout" if request == self._now else note
+        note = "current layout" if request == self._now else note
         mark = "▶ " if at == self.at else "  "
         left = [(mark, "accent"), (request, "text")]
         return Line(ends(left, [(note, "muted")], width), "cursor" if at == self.at else "text")

@@ -70,7 +70,7 @@ async def test_hosts_are_rows_with_a_cell_per_gpu_below_the_totals() -> None:
         app = pilot.app
         assert isinstance(app, FleetApp)
         text = await _until(pilot, app, "HOST")
-        assert "4 hosts (1 silent) · 6 GPUs · 2 busy · 1 idle · 2 free · 1 lost" in text
+        assert "4 hosts (1 down) · 6 GPUs · 2 busy · 1 idle · 2 free · 1 lost" in text
         assert _names(text) == ["n1", "n2", "n10", "n11"]
         assert " n1   ██" in text
         assert " n2   ··" in text

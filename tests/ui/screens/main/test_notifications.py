@@ -60,25 +60,25 @@ async def test_without_a_row_the_gpus_are_offered_and_with_one_its_process_and_g
     async with staged(BUSY) as stage:
         await stage.press("B")
         assert offered(stage) == [
-            "any GPU is free", "a finding comes about any GPU or process", "GPU 0 is free", "GPU 1 is free",
+            "any GPU is free", "there is a new finding about any GPU or process", "GPU 0 is free", "GPU 1 is free",
         ]  # fmt: skip
 
         await stage.press("escape", "down", "B")
         assert offered(stage)[:4] == [
-            "process 1 has ended: train.py", "a finding comes about process 1: train.py", "GPU 0 is free",
-            "a finding comes about GPU 0",
+            "process 1 has ended: train.py", "there is a new finding about process 1: train.py", "GPU 0 is free",
+            "there is a new finding about GPU 0",
         ]  # fmt: skip
 
 
 async def test_the_page_of_a_gpu_offers_that_gpu_and_the_process_under_its_cursor() -> None:
     async with staged(BUSY) as stage:
         await stage.press("i", "right", "B")
-        about_gpu = ["GPU 1 is free", "a finding comes about GPU 1"]
-        about_any = ["any GPU is free", "a finding comes about any GPU or process"]
+        about_gpu = ["GPU 1 is free", "there is a new finding about GPU 1"]
+        about_any = ["any GPU is free", "there is a new finding about any GPU or process"]
         assert offered(stage) == [*about_gpu, *about_any]
 
         await stage.press("escape", "down", "B")
-        about_process = ["process 2 has ended: train.py", "a finding comes about process 2: train.py"]
+        about_process = ["process 2 has ended: train.py", "there is a new finding about process 2: train.py"]
         assert offered(stage) == [*about_process, *about_gpu, *about_any]
 
         await stage.press("enter")
@@ -92,7 +92,7 @@ async def test_the_page_of_a_process_offers_its_end_and_its_gpu() -> None:
         await stage.press("down", "down", "enter", "B")
 
         assert offered(stage)[:3] == [
-            "process 2 has ended: train.py", "a finding comes about process 2: train.py", "GPU 1 is free",
+            "process 2 has ended: train.py", "there is a new finding about process 2: train.py", "GPU 1 is free",
         ]  # fmt: skip
 
 

@@ -130,7 +130,7 @@ def test_without_the_right_to_see_places_it_says_so_and_shows_what_it_can() -> N
 async def test_planning_begins_with_the_layout_that_is_and_enter_does_nothing_then() -> None:
     async with mig_staged() as stage:
         await stage.press("p", "e")
-        assert "present layout" in stage.dialog
+        assert "current layout" in stage.dialog
         await stage.press("enter")
 
         assert isinstance(stage.app.screen, MigPlanScreen)
