@@ -323,3 +323,14 @@ async def test_a_view_is_one_key_away_and_so_is_the_list(key: str, title: str, b
 
         assert title in shown
         assert "COMMAND" in stage.processes[0]
+
+
+async def test_the_sums_of_a_user_are_not_below_the_processes_of_others() -> None:
+    crowd = (*(process(pid, user="ann") for pid in range(100, 160)), process(200, user="bob"))
+    async with staged(frame(1, crowd)) as stage:
+        await stage.press("A")
+        collapsed = commands(stage)
+        await stage.press("home", "enter")
+
+        assert [line.strip() for line in collapsed] == ["▶ ann", "▶ bob"]
+        assert len(commands(stage)) > 3

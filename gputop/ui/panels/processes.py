@@ -91,10 +91,12 @@ class ProcessPanel(FastLines, can_focus=True):
         self._again()
 
     def group(self, grouping: Grouping) -> None:
-        """Group the processes; the cursor stays on its process."""
+        """Group the processes; the cursor stays on its process. Users are collapsed if their processes do not fit."""
         held = self.selected
         self.grouping = grouping
         self._again()
+        if grouping is Grouping.USER and len(self._entries) > self._shown:
+            self._fold_all()
         if held is not None and self._cursor is not None:
             self._go_to(held)
 
@@ -107,9 +109,11 @@ class ProcessPanel(FastLines, can_focus=True):
             return False
         entry = self.selected_line
         if entry is None:
-            heads = {one.key for one in self._entries if one.is_open is not None and one.parent is None}
-            self._folded = frozenset() if is_open else self._folded | heads
-            self._again()
+            if is_open:
+                self._folded = frozenset()
+                self._again()
+            else:
+                self._fold_all()
             return True
         key = entry.key
         if not is_open and not entry.is_open and entry.parent is not None:
@@ -117,6 +121,11 @@ class ProcessPanel(FastLines, can_focus=True):
         self._folded = self._folded - {key} if is_open else self._folded | {key}
         self._again()
         return True
+
+    def _fold_all(self) -> None:
+        heads = {one.key for one in self._entries if one.is_open is not None and one.parent is None}
+        self._folded |= heads
+        self._again()
 
     def show_again(self) -> None:
         """Draw tags that have changed."""

@@ -190,7 +190,7 @@ async def test_a_folded_launcher_of_the_tree_stands_for_its_workers() -> None:
 async def test_a_line_of_a_user_in_the_view_by_user_stands_for_the_processes_of_the_user() -> None:
     async with boxed("trouble") as stage:
         await stage.press("A")
-        at = next(n for n, row in enumerate(stage.processes) if "▼ ann" in row)
+        at = next(n for n, row in enumerate(stage.processes) if "▶ ann" in row)
         await stage.pilot.click("ProcessPanel", offset=(5, at))
         await stage.press("f9", "enter")
 
