@@ -95,7 +95,7 @@ def test_the_rank_that_left_the_loop_and_the_line_where_the_other_waits_are_name
     claims = {claim.kind: claim for claim in report.claims}
     assert (claims[ClaimKind.BEHIND].pids, claims[ClaimKind.BEHIND].operation) == ((gone.pid,), "all-reduce 4")
     assert claims[ClaimKind.WAITS].pids == (waiting.pid,)
-    assert claims[ClaimKind.WAITS].place.startswith("step at train.py:")
+    assert claims[ClaimKind.WAITS].place.startswith("all_reduce at train.py:")
 
 
 @pytest.mark.skipif(shutil.which("py-spy", path=TOOLS) is None, reason="py-spy is not installed")

@@ -75,10 +75,10 @@ async def test_the_verdict_comes_first_and_the_odd_rank_before_the_others() -> N
         await stage.deliver(answer(question, *found, verdict=VERDICT, is_complete=True))
 
         text = text_on(stage.app.screen)
-        places = [text.index(part) for part in (VERDICT, "rank 2 (differs from the others)", "ranks 0-1,3")]
+        places = [text.index(part) for part in (VERDICT, "rank 2 (differs from the others)", "ranks 0-1 and 3")]
         assert places == sorted(places)
         assert "rank 2: entered 1,203, completed 1,203 (behind)" in text
-        assert "ranks 0-1,3: entered 1,204" in text
+        assert "ranks 0-1 and 3: entered 1,204" in text
         assert "its counts do not grow" in text
 
 

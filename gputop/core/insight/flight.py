@@ -8,10 +8,9 @@ from msgspec import Struct
 from gputop.core.insight.collectives import CollectiveGroup, Collectives, RankCount
 from gputop.core.insight.explanation import ClaimKind, InsightClaim
 from gputop.core.insight.flight_dump import FlightDump, FlightGroup
+from gputop.core.insight.grouping import place_of
 from gputop.core.insight.operation import operation_text
-from gputop.core.insight.stacks import StackFrame
 
-_TORCH: Final = "/torch/"
 _MOST_GROUPS: Final = 32
 
 
@@ -42,12 +41,6 @@ def judge_flight(dumps: Sequence[RankDump], age_s: float) -> tuple[Collectives, 
     return Collectives(groups=tuple(found[:_MOST_GROUPS]), age_s=age_s), tuple(dict.fromkeys(claims))
 
 
-def place_text(frames: Sequence[StackFrame]) -> str:
-    """Return the innermost frame of the user: ``step at train.py:88``; empty if there is none."""
-    frame = next((frame for frame in frames if _TORCH not in frame.file), None)
-    return f"{frame.function} at {frame.file.rpartition('/')[2]}:{frame.line}" if frame else ""
-
-
 def _waits(group: FlightGroup) -> bool:
     return group.entered > group.completed
 
@@ -60,7 +53,7 @@ def _claims(
     operation = operation_text(next(group.operation for group in waiting.values()), first)
     places: dict[str, list[int]] = {}
     for rank, group in waiting.items():
-        places.setdefault(place_text(group.frames), []).append(pids[rank])
+        places.setdefault(place_of(group.frames), []).append(pids[rank])
     claims = [
         InsightClaim(kind=ClaimKind.WAITS, pids=tuple(sorted(there)), operation=operation, place=place)
         for place, there in places.items()

@@ -7,6 +7,7 @@ from gputop.core.insight.explanation import ClaimKind, InsightClaim
 from gputop.core.insight.stacks import StackFrame, StackGroup
 
 _LIBRARIES: Final = ("/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python", "/conda/", "<frozen ")
+_WRAPPERS: Final = frozenset({"wrapper", "wrapped", "inner", "decorate_context", "_fn"})  # of decorators, as in torch
 
 
 def grouped(stacks: Mapping[int, tuple[str, tuple[StackFrame, ...]]]) -> tuple[StackGroup, ...]:
@@ -46,8 +47,8 @@ def place_of(frames: Sequence[StackFrame]) -> str:
     if at is None:
         return _frame_text((python or list(frames))[0]) if frames else ""
     own = python[at]
-    called = python[at - 1].function if at else own.function
-    return f"{called} at {_line_text(own)}"
+    called = [frame.function for frame in python[:at] if frame.function not in _WRAPPERS] or [own.function]
+    return f"{called[-1]} at {_line_text(own)}"
 
 
 def is_library(frame: StackFrame) -> bool:

@@ -8,14 +8,13 @@ from typing import Final
 from gputop.core.insight.collectives import CollectiveGroup, Collectives, RankCount
 from gputop.core.insight.explanation import Explanation, SourceReport, SourceState
 from gputop.core.insight.kernel import KernelPlace, KernelPlaces
-from gputop.core.insight.member import Member
 from gputop.core.insight.mps import MpsServer, MpsServers
+from gputop.core.insight.names import Names, Who, ranks_text
 from gputop.core.insight.stacks import StackFrame, StackGroup, Stacks
 from gputop.core.inspection.text import Row, Section, state_text
 from gputop.core.model.units import NOTHING, duration_text
 from gputop.core.text.cells import width
 from gputop.core.text.fit import fit
-from gputop.core.text.ranges import ranges
 
 FEW_FRAMES: Final = 6
 _MOST_CLIENTS: Final = 16
@@ -24,10 +23,10 @@ _LIBRARY: Final = re.compile(r".*/(?:(?:site|dist)-packages|python3\.\d+)/")
 
 def sections(explanation: Explanation, *, most_frames: int | None = FEW_FRAMES) -> list[Section]:
     """Return the sources with their states, then a section per answer. ``most_frames``: of a stack; None is all."""
-    by_pid = {member.pid: member for member in explanation.members}
+    names = Names(explanation.members, most=None)
     room = max((width(source.title) for source in explanation.sources), default=0)
     rows = tuple(Row("", f"{fit(source.title, room)}  {_state(source)}") for source in explanation.sources)
-    answers = [_section(source, by_pid, most_frames) for source in explanation.sources]
+    answers = [_section(source, names, most_frames) for source in explanation.sources]
     states = [Section("sources", "Sources", rows)] if rows else []
     return [*states, *(answer for answer in answers if answer is not None)]
 
@@ -39,16 +38,6 @@ def lines(explanation: Explanation) -> Iterator[str]:
         yield ""
         yield section.title + (f" ({section.note})" if section.note else "")
         yield from (f"  {row.text}" for row in section.rows)
-
-
-def who(pids: Iterable[int], members: dict[int, Member]) -> str:
-    """Return ``rank 5``, ``ranks 0-4,6-7``, or ``pids 12, 14`` for processes without ranks."""
-    pids = tuple(pids)
-    ranks = [members[pid].rank for pid in pids if pid in members]
-    known = tuple(rank for rank in ranks if rank is not None)
-    if len(known) == len(pids) and known:
-        return _ranks(known)
-    return f"pid{'' if len(pids) == 1 else 's'} {', '.join(map(str, pids))}"
 
 
 def frame_text(frame: StackFrame) -> str:
@@ -68,16 +57,16 @@ def _state(source: SourceReport) -> str:
     return f"{text}. {purpose}: {source.remedy}" if source.remedy else text
 
 
-def _section(source: SourceReport, members: dict[int, Member], most_frames: int | None) -> Section | None:
+def _section(source: SourceReport, names: Names, most_frames: int | None) -> Section | None:
     match source.details:
         case Stacks() as stacks:
-            rows = tuple(_stack_rows(stacks, members, most_frames))
+            rows = tuple(_stack_rows(stacks, names, most_frames))
         case KernelPlaces(places=places):
-            rows = tuple(_kernel_rows(places, members))
+            rows = tuple(_kernel_rows(places, names))
         case Collectives() as collectives:
             rows = tuple(_collective_rows(collectives, most_frames))
         case MpsServers(servers=servers):
-            rows = tuple(_mps_rows(servers, members))
+            rows = tuple(_mps_rows(servers, names))
         case None:
             rows = tuple(Row("", line) for line in source.lines)
     note = "" if not isinstance(source.details, Collectives) or source.details.age_s is None else _age(source.details)
@@ -88,13 +77,13 @@ def _age(collectives: Collectives) -> str:
     return f"written {duration_text(collectives.age_s)} ago"
 
 
-def _stack_rows(stacks: Stacks, members: dict[int, Member], most: int | None) -> Iterator[Row]:
+def _stack_rows(stacks: Stacks, names: Names, most: int | None) -> Iterator[Row]:
     for group in stacks.groups:
-        yield Row("", f"{who(group.pids, members)}{_mark(group)}")
+        yield Row("", f"{names.of(Who(group.pids))}{_mark(group)}")
         yield from _frame_rows(group.frames, most)
     for unread in stacks.unread:
         remedy = f". To read it: {unread.remedy}" if unread.remedy else ""
-        yield Row("", f"{who((unread.pid,), members)}: {unread.reason}{remedy}")
+        yield Row("", f"{names.of(Who((unread.pid,)))}: {unread.reason}{remedy}")
 
 
 def _mark(group: StackGroup) -> str:
@@ -110,13 +99,14 @@ def _frame_rows(frames: Sequence[StackFrame], most: int | None, indent: str = " 
         yield Row("", f"{indent}and {len(frames) - shown} more frames")
 
 
-def _mps_rows(servers: Iterable[MpsServer], members: dict[int, Member]) -> Iterator[Row]:
+def _mps_rows(servers: Iterable[MpsServer], names: Names) -> Iterator[Row]:
     for server in servers:
         count = len(server.clients)
         yield Row("", f"server {server.pid}: {server.state or NOTHING}, {count} client{'' if count == 1 else 's'}")
         for client in server.clients[:_MOST_CLIENTS]:
             device = f" on {client.device}" if client.device else ""
-            own = f" ({members[client.pid].label})" if client.pid in members else ""
+            name = names.of(Who((client.pid,)))
+            own = f" ({name})" if name != f"pid {client.pid}" else ""
             yield Row("", f"  client {client.pid}{device}{own}")
         if count > _MOST_CLIENTS:
             yield Row("", f"  and {count - _MOST_CLIENTS} more clients")
@@ -124,12 +114,12 @@ def _mps_rows(servers: Iterable[MpsServer], members: dict[int, Member]) -> Itera
             yield Row("", "  It takes new clients when all of its present clients have ended.")
 
 
-def _kernel_rows(places: Iterable[KernelPlace], members: dict[int, Member]) -> Iterator[Row]:
+def _kernel_rows(places: Iterable[KernelPlace], names: Names) -> Iterator[Row]:
     held: dict[str, list[int]] = {}
     for place in places:
         held.setdefault(_kernel_text(place), []).append(place.pid)
     for text, pids in sorted(held.items(), key=lambda item: len(item[1])):
-        yield Row("", f"{who(pids, members)}: {text}")
+        yield Row("", f"{names.of(Who(tuple(pids)))}: {text}")
 
 
 def _kernel_text(place: KernelPlace) -> str:
@@ -150,7 +140,7 @@ def _collective_rows(collectives: Collectives, most: int | None) -> Iterator[Row
         for ranks in _equal(group):
             is_behind = ranks[0].rank in group.behind
             numbers = tuple(one.rank for one in ranks)
-            yield Row("", f"  {_ranks(numbers)}: {_count_text(ranks[0])}{' (behind)' if is_behind else ''}")
+            yield Row("", f"  {ranks_text(numbers)}: {_count_text(ranks[0])}{' (behind)' if is_behind else ''}")
         waiting = next((one for one in group.ranks if one.frames), None)
         if waiting is not None:
             yield Row("", f"  rank {waiting.rank} waits in")
@@ -177,7 +167,3 @@ def _count_text(one: RankCount) -> str:
 
 def _host(one: RankCount) -> str:
     return f" on {one.host}" if one.host else ""
-
-
-def _ranks(ranks: Sequence[int]) -> str:
-    return f"rank{'' if len(ranks) == 1 else 's'} {ranges(tuple(ranks))}"

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from flight_dumps import FRAMES, dump, entry
+from flight_dumps import dump, entry
 
 from gputop.core.insight.explanation import ClaimKind
-from gputop.core.insight.flight import RankDump, judge_flight, place_text
+from gputop.core.insight.flight import RankDump, judge_flight
 from gputop.core.insight.flight_dump import reduce_dump
 
 
@@ -20,7 +20,7 @@ def test_a_rank_that_never_entered_the_collective_is_behind_and_the_others_wait_
 
     behind, waiting = claims
     assert (behind.kind, behind.pids, behind.operation) == (ClaimKind.BEHIND, (101,), "all-reduce 1,204")
-    assert (waiting.kind, waiting.pids, waiting.place) == (ClaimKind.WAITS, (100, 102), "step at train.py:88")
+    assert (waiting.kind, waiting.pids, waiting.place) == (ClaimKind.WAITS, (100, 102), "all_reduce at train.py:88")
     (group,) = details.groups
     assert (group.size, group.behind) == (3, (1,))
     assert group.ranks[0].frames[0].function == "all_reduce"
@@ -78,7 +78,3 @@ def test_text_of_a_dump_cannot_write_to_the_terminal() -> None:
     (group,) = reduce_dump(dump([hostile])).groups
 
     assert (group.operation + group.frames[0].function + group.frames[0].file).isprintable()
-
-
-def test_frames_of_torch_alone_name_no_place() -> None:
-    assert place_text(reduce_dump(dump([entry(1, done=False) | {"frames": FRAMES[:1]}])).groups[0].frames) == ""

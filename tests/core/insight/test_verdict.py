@@ -76,7 +76,7 @@ NCCL = report("nccl", claim(K.BEHIND, 105, operation=OPERATION), claim(K.WAITS, 
         ),
         (
             (report("nccl", claim(K.BEHIND, 101, 102, 103, 104, 105, operation="{0}")),), None,
-            "ranks 1, 2, 3, 4 and 1 more never entered {0}; the other 3 wait for them.",
+            "ranks 1-5 never entered {0}; the other 3 wait for them.",
         ),
         (
             (report("nccl", claim(K.BEHIND, 105), state=SourceState.UNAVAILABLE),), None,

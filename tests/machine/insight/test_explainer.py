@@ -131,7 +131,7 @@ def test_without_a_living_process_sources_are_asked() -> None:
 
     assert only.is_complete
     assert only.sources == ()
-    assert only.verdict == "ranks 0 and 1 have ended."
+    assert only.verdict == "ranks 0-1 have ended."
 
 
 def test_a_process_without_a_known_start_time_is_asked() -> None:

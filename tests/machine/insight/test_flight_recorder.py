@@ -90,7 +90,7 @@ def test_the_rank_that_left_the_loop_is_named_from_dumps_of_a_timeout(tmp_path: 
     assert report.state is SourceState.ANSWERED, report.note
     behind = next(claim for claim in report.claims if claim.kind is ClaimKind.BEHIND)
     assert (len(behind.pids), behind.operation) == (1, "all-reduce 5")
-    assert next(claim for claim in report.claims if claim.kind is ClaimKind.WAITS).place == "step at train.py:88"
+    assert next(claim for claim in report.claims if claim.kind is ClaimKind.WAITS).place == "all_reduce at train.py:88"
 
 
 def test_a_rank_without_a_dump_is_not_accused_but_mentioned(tmp_path: Path) -> None:
