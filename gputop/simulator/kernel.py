@@ -51,6 +51,10 @@ class SimulatedKernel:
         """Close a descriptor."""
         del self._held[descriptor]
 
+    def inode(self, descriptor: int) -> int | None:
+        """Return the pid, since no pid is reused here."""
+        return self._held[descriptor]
+
     def send(self, descriptor: int, number: int) -> None:
         """Send a signal to the process behind a descriptor."""
         self.kill(self._held[descriptor], number)

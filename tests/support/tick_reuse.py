@@ -2,7 +2,8 @@
 
 Run it as root in a PID namespace of its own. Each round starts a process, lists it, and sends it a signal through
 `Control`; at a random call in between, the process is replaced by another one with the same pid. It prints as JSON how
-the requests ended, and how many processes got the signal that were not listed. The signal is SIGURG, which is harmless.
+the requests ended, how many processes got the signal that were not listed, and how many signals went through a pidfd
+with another inode than that of the listed process. The signal is SIGURG, which is harmless.
 
 python tick_reuse.py DIRECTORY certain|start-tick REUSES
 """
@@ -80,13 +81,15 @@ class Round(RealProc):
         self._calls = 0
         self.place = random.choice(tuple(CALLS))
         self.listed = self.listed_ticks = 0
-        self.is_reuse = self.is_same_tick = False
+        self.listed_inode: int | None = None
+        self.is_reuse = self.is_same_tick = self.is_other_inode = False
 
     def reread(self, path: str) -> bytes:
         self.count()
         content = super().reread(path)
         stat = parse_stat(content)
         self.listed, self.listed_ticks = self._owners.number, stat.start_ticks if stat else 0
+        self.listed_inode = inode_of(PID)
         return content
 
     def read(self, path: str) -> bytes:
@@ -119,8 +122,19 @@ class SwappedKernel(Kernel):
         return super().open(pid)
 
     def send(self, descriptor: int, number: int) -> None:
+        self._proc.is_other_inode = self.inode(descriptor) != self._proc.listed_inode
         self._proc.count()
         super().send(descriptor, number)
+
+
+def inode_of(pid: int) -> int | None:
+    """Return the inode of the present owner of a pid; None before Linux 6.9."""
+    kernel = Kernel()
+    descriptor = kernel.open(pid)
+    try:
+        return kernel.inode(descriptor)
+    finally:
+        kernel.close(descriptor)
 
 
 def signalled(proc: Round, place: str, kind: str) -> Status:
@@ -143,7 +157,7 @@ def main(place: str, kind: str, reuses: str) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGURG})
     owners, ends = Owners(), Counter[str]()
-    found = dict.fromkeys(("reused", "same_tick", "hit", "wrongly"), 0)
+    found = dict.fromkeys(("reused", "same_tick", "hit", "wrongly", "other_inode"), 0)
     for _ in range(MOST_ROUNDS * int(reuses)):
         if found["reused"] >= int(reuses) and found["same_tick"] >= int(reuses) // 10:
             break
@@ -155,6 +169,7 @@ def main(place: str, kind: str, reuses: str) -> None:
         ends[signalled(proc, place, kind).value] += 1
         found["reused"] += proc.is_reuse
         found["same_tick"] += proc.is_same_tick
+        found["other_inode"] += proc.is_other_inode
         found["hit"] += owners.is_hit()
         found["wrongly"] += owners.is_hit() and owners.number != proc.listed
         owners.end()

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Presence
 from gputop.core.protocol.command import Target
 from gputop.core.protocol.outcome import Status
@@ -80,13 +81,15 @@ class TargetOpener:
         self._kernel = kernel
         self._protected = protected
         self._is_ours = is_ours
+        self._inodes: dict[ProcessId, int | None] = {}  # of each process since it was first opened
 
     @contextmanager
     def open(self, target: Target) -> Iterator[TargetHandle]:
         """Open a target for as long as the context lasts. Raises TargetError.
 
         The start time is compared again after the pidfd was opened. A pid that belonged to the target before and after
-        belonged to it in between, so the pidfd refers to the target, and keeps doing so when the pid is reused.
+        belonged to it in between, so the pidfd refers to the target, and keeps doing so when the pid is reused. A
+        target that is opened again must have the same inode, where the kernel has inodes of processes.
         """
         self._refuse(target)
         stat = self.confirm(target)
@@ -95,6 +98,7 @@ class TargetOpener:
         try:
             user, command = self._process_names.user(target.pid), self._process_names.command(target.pid, stat.name)
             stat = self.confirm(target)
+            self._compare_inode(target, descriptor)
             yield TargetHandle(target, descriptor, stat, user, command)
         finally:
             if descriptor is not None:
@@ -151,6 +155,11 @@ class TargetOpener:
             if error.errno == errno.ENOSYS:
                 return None
             raise TargetError(Status.FAILED, f"no pidfd: {error.strerror}") from None
+
+    def _compare_inode(self, target: Target, descriptor: int | None) -> None:
+        inode = None if descriptor is None else self._kernel.inode(descriptor)
+        if self._inodes.setdefault(target.id, inode) != inode:
+            raise PidReusedError
 
 
 def _is_kernel_thread(raw: bytes) -> bool:

@@ -13,6 +13,8 @@ _IO_CALLS: Final = {  # numbers of ioprio_set and ioprio_get; neither Python nor
     "ppc64le": (273, 274),
     "s390x": (282, 283),
 }
+_PIDFS: Final = 0x50494446  # PID_FS_MAGIC
+_STATFS_BYTES: Final = 512  # more than any machine's struct statfs
 _WHO_THREAD: Final = 1  # IOPRIO_WHO_PROCESS, which means a thread, as in setpriority
 
 
@@ -25,6 +27,10 @@ class KernelCalls(Protocol):
 
     def close(self, descriptor: int) -> None:
         """Close a descriptor."""
+        ...
+
+    def inode(self, descriptor: int) -> int | None:
+        """Return the number of a process, which no other process has until the next boot; None before Linux 6.9."""
         ...
 
     def send(self, descriptor: int, number: int) -> None:
@@ -73,6 +79,10 @@ class Kernel:
         """Close a descriptor."""
         os.close(descriptor)
 
+    def inode(self, descriptor: int) -> int | None:
+        """Return the inode of a pidfd of pidfs; all pidfds of older kernels have the same."""
+        return os.fstat(descriptor).st_ino if _file_system(descriptor) == _PIDFS else None
+
     def send(self, descriptor: int, number: int) -> None:
         """Send a signal to the process of a descriptor, even if its pid was reused."""
         signal.pidfd_send_signal(descriptor, number)
@@ -111,6 +121,16 @@ def _machine() -> str:
     if machine not in _IO_CALLS:
         raise OSError(errno.ENOSYS, f"gputop does not know the I/O priority calls of {machine}")
     return machine
+
+
+def _file_system(descriptor: int) -> int:
+    """Return the magic number of the file system of a file; 0 if unknown."""
+    import ctypes  # noqa: PLC0415 - only for a call
+
+    answer = ctypes.create_string_buffer(_STATFS_BYTES)
+    library: Any = ctypes.CDLL(None)
+    library.fstatfs(descriptor, answer)
+    return ctypes.c_int32.from_buffer(answer).value
 
 
 def _call(number: int, *arguments: int) -> int:

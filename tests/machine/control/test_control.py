@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from gputop.core.model.sample import Presence
 from gputop.core.protocol.command import Change, Renice, SendSignal, Target
 from gputop.core.protocol.outcome import Outcome, Result, Status
+from gputop.machine.control.kernel import Kernel
 from gputop.machine.processes.reader import resolve_user
 
 AS_NOBODY = """
@@ -80,6 +81,42 @@ def test_a_pid_that_changes_hands_while_its_pidfd_is_opened_is_left_alone(tmp_pa
 
     assert kernel.sent == []
     assert result.status is Status.GONE
+
+
+def test_a_second_signal_hits_another_process_with_the_pid_and_start_time_of_the_first(tmp_path: Path) -> None:
+    proc = FakeProc()
+    proc.add(4711, start=5000)
+    kernel = Numbered()
+    door = control(tmp_path, proc, kernel)
+    first, again = (only(door.execute(signal_to(Target(4711, 5000)))) for _ in range(2))
+    kernel.number += 1
+    last = only(door.execute(signal_to(Target(4711, 5000))))
+
+    assert [first.status, again.status, last.status] == [Status.DONE, Status.DONE, Status.GONE]
+    assert last.detail == "it has exited; another process has its pid now and was not touched"
+    assert len(kernel.sent) == 2
+
+
+class Numbered(Mute):
+    number = 7
+
+    def inode(self, descriptor: int) -> int | None:  # noqa: ARG002 - the kernel's signature
+        return self.number
+
+
+def test_two_processes_share_an_inode_or_one_has_two() -> None:
+    kernel = Kernel()
+    with child() as one, child() as other:
+        inodes = [inode_of(kernel, pid) for pid in (one.pid, other.pid, one.pid)]
+    if None in inodes:
+        pytest.skip("before Linux 6.9 processes have no inodes")
+
+    assert inodes[0] == inodes[2] != inodes[1]
+
+
+def inode_of(kernel: Kernel, pid: int) -> int | None:
+    with os.fdopen(kernel.open(pid)) as descriptor:
+        return kernel.inode(descriptor.fileno())
 
 
 def test_a_process_that_has_ended_is_gone(tmp_path: Path) -> None:
