@@ -68,6 +68,14 @@ def test_a_sampler_that_dies_is_said_to_and_started_again() -> None:
     assert isinstance(again, Frame)
 
 
+def test_the_screen_waits_before_it_starts_the_first_samplers_that_died_again() -> None:
+    with link("print(line, end='', flush=True)", "os.kill(os.getpid(), 9)") as (_, news):
+        told = [news.get(timeout=PATIENCE_S) for _ in range(8)]
+
+    assert [each.retry_s for each in told if isinstance(each, Down)] == [0.0, 0.0, 0.0, 1.0]
+    assert [type(each) for each in told] == [Frame, Down] * 4
+
+
 def left_behind() -> tuple[int, int, int]:
     """Return how many files, threads and children this process has."""
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
