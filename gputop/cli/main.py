@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from errno import EDQUOT, EFBIG, EMFILE, ENOSPC
+from errno import EDQUOT, EFBIG, ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Final, NoReturn
@@ -15,12 +15,12 @@ from gputop.app.errors import BAD_INPUT, OK, BadRequestError, UseCaseError
 from gputop.app.terminal import warn
 from gputop.cli.args.options import add_common, add_ending
 from gputop.cli.args.parser import Parser
+from gputop.core.text.system_limits import limit_text
 from gputop.machine.plugins.discover import plug_in
 
 _OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "wait", "export", "notify", "record", "signal", "renice")
 CANNOT_WRITE: Final = 1
 CANNOT_RUN: Final = 1
-_NO_THREAD: Final = "can't start new thread"  # Python has no class for it
 _HELP: Final = ("-h", "--help")
 _FULL: Final = (ENOSPC, EDQUOT, EFBIG)
 NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
@@ -67,11 +67,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = OK  # the reader closed the pipe
     except OSError as error:
         status = _stopped_by(error)
-    except RuntimeError as error:
-        if str(error) != _NO_THREAD:
-            raise
-        warn("cannot start a thread: your limit of processes is reached. End some, or raise it with ulimit -u")
-        status = CANNOT_RUN
+    except (RuntimeError, MemoryError) as error:
+        status = _limited_by(error)
     except KeyboardInterrupt:
         status = 130
     except UseCaseError as error:
@@ -87,13 +84,19 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 def _stopped_by(error: OSError) -> int:
     """Report an error of the system that ends any command, and return the exit status; raise any other."""
-    if error.errno == EMFILE:
-        warn("cannot open a file: your limit of open files is reached. Raise it with ulimit -n")
-        return CANNOT_RUN
     if error.errno not in _FULL:
-        raise error
+        return _limited_by(error)
     print(f"gputop: cannot write the output: {error.strerror}", file=sys.stderr)
     return CANNOT_WRITE
+
+
+def _limited_by(error: Exception) -> int:
+    """Report a limit of the system that ends any command, and return the exit status; raise any other error."""
+    text = limit_text(error)
+    if not text:
+        raise error
+    warn(text)
+    return CANNOT_RUN
 
 
 def _write_plainly() -> None:

@@ -26,7 +26,7 @@ class Worker(Generic[T]):
         self._work = work
         self._answered = _closed()
         self._result: T | None = None
-        self._error: NoThreadError | OSError | None = None
+        self._error: NoThreadError | MemoryError | OSError | None = None
         self.busy_since: float | None = None
 
     def ask(self, now: float) -> None:
@@ -42,7 +42,7 @@ class Worker(Generic[T]):
     def take(self, timeout_s: float) -> T | None:
         """Wait for the result; None if it does not arrive in time or no work was started.
 
-        Raises the NoThreadError of workers that the work uses, and OSError if it could open no more files.
+        Raises the NoThreadError of workers that the work uses, MemoryError, and OSError if it could open no more files.
         """
         if self.busy_since is None or not self._answered.acquire(timeout=max(0.0, timeout_s)):
             return None
@@ -56,7 +56,7 @@ class Worker(Generic[T]):
     def _do(self, now: float) -> None:
         try:
             self._result = self._work(now)
-        except NoThreadError as error:
+        except (NoThreadError, MemoryError) as error:
             self._error = error
         except OSError as error:
             if error.errno != EMFILE:

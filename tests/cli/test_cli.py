@@ -218,6 +218,17 @@ def test_a_limit_of_open_files_gives_no_traceback() -> None:
     assert done.stderr == "gputop: cannot open a file: your limit of open files is reached. Raise it with ulimit -n\n"
 
 
+def test_a_limit_of_memory_gives_a_traceback() -> None:
+    code = (
+        "from gputop.cli import main as cli\ndef full(*_): raise MemoryError\n"
+        "cli.plug_in = full; cli.main(['snapshot', '--demo'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=PATIENCE_S)
+
+    assert done.returncode == 1
+    assert done.stderr == "gputop: out of memory. Raise your limit with ulimit -v, or end other programs\n"
+
+
 def test_a_limit_of_threads_gives_no_traceback() -> None:
     code = "import threading; threading.stack_size(1 << 46); from gputop.__main__ import main; main()"
     done = subprocess.run(
@@ -226,5 +237,5 @@ def test_a_limit_of_threads_gives_no_traceback() -> None:
     )  # fmt: skip
 
     assert done.returncode == 1
-    assert done.stderr.startswith("gputop: cannot start a thread: your limit of processes is reached.")
+    assert done.stderr.startswith("gputop: cannot start a thread: your limit of processes or memory is reached.")
     assert "Traceback" not in done.stderr

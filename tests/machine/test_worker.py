@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+from gputop.machine.worker import Worker
+
 LIMITED = """
 import _thread
 from gputop.machine.timed_calls import TimedCalls
@@ -44,6 +48,14 @@ def test_a_worker_that_can_open_no_file_prints_a_traceback_or_its_caller_hears_n
 
     assert done.stdout == "Too many open files None\n"
     assert done.stderr == ""
+
+
+def test_a_worker_without_memory_prints_a_traceback_or_its_caller_hears_nothing() -> None:
+    worker = Worker(lambda _: [b"x" * (1 << 60)])
+    worker.ask(0.0)
+
+    with pytest.raises(MemoryError):
+        worker.take(30.0)
 
 
 def test_a_worker_without_a_thread_prints_a_traceback_or_its_caller_hears_nothing() -> None:

@@ -4,6 +4,7 @@ Everything else in gputop uses public names only. tests/ui/render/test_textual_p
 version of Textual fails there and not on a screen.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from shutil import get_terminal_size
@@ -11,6 +12,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
+from rich.text import Text
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._xterm_parser import XTermParser
 from textual.app import App
@@ -22,6 +24,8 @@ from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+
+from gputop.core.text.system_limits import limit_text
 
 __all__ = [
     "ChopsUpdate", "CompositorUpdate", "DisplayHook", "LayoutUpdate", "Update", "XTermParser", "color_system",
@@ -59,6 +63,13 @@ class DisplayHook(App[T], Generic[T], inherit_bindings=False):
             self._check_resize()
         else:
             self.post_message(Resize(size, size))
+
+    def _fatal_error(self) -> None:
+        """Print a limit of the system that ended the screen as a line, and any other error with its traceback."""
+        if text := limit_text(sys.exc_info()[1]):
+            self.panic(Text(f"gputop: {text}"))
+        else:
+            super()._fatal_error()
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.reduced(renderable))  # type: ignore[arg-type] # Textual does so too

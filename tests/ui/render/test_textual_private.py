@@ -38,6 +38,10 @@ def test_the_app_displays_an_update_of_a_screen_through_display() -> None:
     assert parameters == ["self", "screen", "renderable"], f"App._display: {WHERE}"
 
 
+def test_the_app_prints_an_error_that_ends_it_in_fatal_error() -> None:
+    assert "self._fatal_error()" in inspect.getsource(App._handle_exception), f"App._fatal_error: {WHERE}"
+
+
 async def test_the_app_keeps_its_line_filters_in_filters() -> None:
     async with staged(frame(1), size=SMALL) as stage:
         held = getattr(stage.app, "_filters", None)
