@@ -21,11 +21,13 @@ from gputop.core.model.sample import (
 from gputop.core.usage.ledger import Ledger
 from gputop.core.usage.past import Past
 from gputop.report.prometheus.dcgm import ABSENT, DCGM
-from gputop.report.prometheus.dcgm import LABELS as DCGM_LABELS
+from gputop.report.prometheus.dcgm_fields import FIELDS, TEXTS
+from gputop.report.prometheus.dcgm_part import LABELS as DCGM_LABELS
 from gputop.report.prometheus.scene import Shape
 from gputop.report.prometheus.series import Group, Series
 from gputop.report.prometheus.table import SERIES, of_frame
 
+_SERVED: Final = {Group.DCGM: "default", Group.DCGM_MORE: "`dcgm-more`", Group.DCGM_FIELDS: "`--collectors`"}
 _THINGS: Final = (
     ("each GPU", "gpu"), ("each user (`gputop`), each process on one GPU (`processes`)", "process"),
     ("each job on one GPU", "job"), ("each MIG instance", "instance"),
@@ -44,27 +46,30 @@ def own() -> Iterator[tuple[str, ...]]:
 def compatible() -> Iterator[tuple[str, ...]]:
     """Yield the series of dcgm-exporter: the same, better elsewhere, or absent."""
     yield "series of dcgm-exporter", "type", "unit", "served", "in gputop", "note"
-    for row in DCGM:
-        served = "default" if row.group is Group.DCGM else "`dcgm-more`"
+    for row in (*DCGM, *FIELDS):
+        served = _SERVED[row.group]
         yield f"`{row.name}`", row.type, row.unit, served, _verdict(row), _note(row)
+    for name in TEXTS:
+        yield f"`{name}`", "label", "", "default" if name in Shape().board_labels else "`--collectors`", "same", ""
     for absent in ABSENT:
         yield f"`{absent.name}`", "", "", "no", "absent", absent.why
 
 
 def cost() -> Iterator[tuple[str, ...]]:
     """Yield how many series each thing adds to those above it."""
-    yield "what", *(f"`{group.value}`" for group in Group)
-    before = dict.fromkeys(Group, 0)
+    groups = [group for group in Group if group is not Group.DCGM_FIELDS]
+    yield "what", *(f"`{group.value}`" for group in groups)
+    before = dict.fromkeys(groups, 0)
     for words, what in _THINGS:
-        counts = {group: _count(_frame(what), group) for group in Group}
-        yield words, *(str(counts[group] - before[group] or "") for group in Group)
+        counts = {group: _count(_frame(what), group) for group in groups}
+        yield words, *(str(counts[group] - before[group] or "") for group in groups)
         before = counts
 
 
 def _verdict(row: "Series[Any]") -> str:
     if "Better:" in row.note:
         return "same; better elsewhere"
-    return "near" if "near" in row.note else "same"
+    return "near" if "near" in row.note else "partly" if "Absent on" in row.note else "same"
 
 
 def _note(row: "Series[Any]") -> str:
@@ -78,7 +83,7 @@ def _frame(what: str) -> Frame:
     readings: dict[str, MetricValue] = {metric.key: 1 for metric in CATALOGUE} | dict.fromkeys(
         (metric.key for metric in _TEXTS), "x"
     )
-    readings[c.EVENT_REASONS.key] = ()
+    readings |= {c.EVENT_REASONS.key: (), c.VIRTUALIZATION.key: "none"}
     part = GpuInstance(
         id=1, profile="1g", metrics=readings, compute_instances=(ComputeInstance(id=0, uuid="M", name=""),)
     )

@@ -231,6 +231,28 @@ def test_a_job_mapping_needs_a_directory(tmp_path: Path) -> None:
     assert "cannot read jobs from" in refused("--hpc-job-mapping-dir", str(tmp_path / "absent"))
 
 
+def test_a_file_of_collectors_chooses_the_series_of_dcgm_and_other_lines_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "counters.csv"
+    file.write_text("DCGM_FI_DEV_GPU_TEMP, gauge, Temperature\nDCGM_FI_DEV_GPU_TMP, gauge, Temperature\n")
+    with exporting("--demo", "--collectors", str(file)) as running:
+        names = {sample.name for sample in read(running.until(READY))}
+        assert running.child.stderr
+
+    assert {name for name in names if name.startswith("DCGM")} == {"DCGM_FI_DEV_GPU_TEMP"}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"DCGM_FI_DEV_GPU_TEMP, gauge", "line 1: expected FIELD"), (b"\xff\xfe", "is not text"), (None, "No such file")],
+)
+def test_an_unusable_file_of_collectors_ends_with_one_line(tmp_path: Path, content: bytes | None, said: str) -> None:
+    file = tmp_path / "counters.csv"
+    if content is not None:
+        file.write_bytes(content)
+
+    assert said in refused("--collectors", str(file))
+
+
 def test_an_unknown_group_of_series_ends_with_one_line() -> None:
     assert "'nonsense' is not one of dcgm, dcgm-more, gputop" in refused("--series", "dcgm,nonsense")
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gputop.app.alerting.takers import takers_of
 from gputop.app.backend.backend import BackendRequest
+from gputop.app.exporting.collectors_file import shape_by
 from gputop.app.exporting.holder_sources import HolderSources, Kubelet
 from gputop.app.exporting.hpc_jobs import VARIABLE
 from gputop.app.exporting.listening import USUAL
@@ -32,16 +33,17 @@ from gputop.wire.server import Rhythm
 class ExportRequest(Struct, frozen=True, kw_only=True):
     """An export. ``listen``: ADDRESS:PORT. ``web_config``: the path of a file of the exporter toolkit.
 
-    ``receivers``: of the findings, by name or as KIND:WHERE. ``processes``: how many have series of their own; None:
-    none. ``textfile``: a folder for node_exporter, instead of a server. ``is_unit``: print the systemd unit instead.
-    ``hpc_job_mapping_dir``: with the jobs of each GPU. ``kubernetes``: the socket of the kubelet. ``virtual_gpus``: a
-    GPU can have several containers.
+    ``collectors``: the path of a file of dcgm-exporter that chooses series. ``receivers``: of the findings, by name or
+    as KIND:WHERE. ``processes``: how many have series of their own; None: none. ``textfile``: a folder for
+    node_exporter, instead of a server. ``is_unit``: print the systemd unit instead. ``hpc_job_mapping_dir``: with the
+    jobs of each GPU. ``kubernetes``: the socket of the kubelet. ``virtual_gpus``: a GPU can have several containers.
     """
 
     backend: BackendRequest
     shape: Shape = Shape()
     listen: str = USUAL
     web_config: str | None = None
+    collectors: str | None = None
     receivers: tuple[str, ...] = ()
     processes: int | None = None
     textfile: str | None = None
@@ -59,13 +61,14 @@ def export(request: ExportRequest) -> None:
         sys.stdout.write(unit(sys.argv[1:], request.textfile))
         return
     holders = _holders(request)
+    shape = shape_by(request.collectors, request.shape)
     take, end_taking = takers_of(request.receivers)
     outlet = TextFile(request.textfile) if request.textfile else Web(request.listen, request.web_config)
     source = open_source(request.backend, is_once=False)
     rhythm = Rhythm(source)
     stop = StopRequest(rhythm.hurry)
     step = frames(source, request.backend, notify=warn)
-    publication, state = _publication(request)
+    publication, state = _publication(request, shape)
     collect_seldom()
     outlet.follow(publication, time.monotonic())
     warn(outlet.greeting)
@@ -82,12 +85,12 @@ def export(request: ExportRequest) -> None:
         end_taking()
 
 
-def _publication(request: ExportRequest) -> tuple[Publication, StateFile]:
+def _publication(request: ExportRequest, shape: Shape) -> tuple[Publication, StateFile]:
     """Return what is published, and what keeps its totals: those of simulated machines and plugins are not kept."""
     path = state_path() if request.backend.demo is None and request.backend.source is None else None
     ledger = Ledger(load(path) if path else (), processes=request.processes or 0)
-    groups = (*request.shape.groups, *((Group.PROCESSES,) if request.processes else ()))
-    publication = Publication(replace(request.shape, groups=groups, hostname=os.environ.get("NODE_NAME")), Past(ledger))
+    groups = (*shape.groups, *((Group.PROCESSES,) if request.processes else ()))
+    publication = Publication(replace(shape, groups=groups, hostname=os.environ.get("NODE_NAME")), Past(ledger))
     return publication, StateFile(path, publication.kept)
 
 

@@ -13,7 +13,7 @@ from gputop.core.model.sample import Frame
 from gputop.core.usage.holders import Holders
 from gputop.core.usage.ledger import Kept
 from gputop.core.usage.past import Past
-from gputop.report.prometheus.exporter import Exporter
+from gputop.report.prometheus.exporter import EXPORTER, Exporter
 from gputop.report.prometheus.scene import Shape
 from gputop.report.prometheus.series import Group
 from gputop.report.prometheus.table import exposition, of_frame
@@ -75,4 +75,4 @@ class Publication:
             return ""
         usage, unread = self._past.usage, self._past.holders.unread
         own = Exporter("", __version__, frame, usage, self.age_s, self._count, self._duration_s, unread)
-        return exposition({Exporter: [own]}, (Group.GPUTOP,))
+        return exposition({Exporter: [own]}, EXPORTER)

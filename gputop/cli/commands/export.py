@@ -61,6 +61,11 @@ def _add_series(shape: argparse._ArgumentGroup) -> None:
         " (default dcgm,gputop)",
     )  # fmt: skip
     shape.add_argument(
+        "--collectors", metavar="FILE",
+        help="the series of dcgm, with types and help, in the format of dcgm-exporter's -f: FIELD, TYPE, HELP per line."
+        " It replaces the groups dcgm and dcgm-more",
+    )  # fmt: skip
+    shape.add_argument(
         "--devices", choices=("f", "g", "i", "g+i"), default="f", metavar="WHICH",
         help="which devices have series of dcgm: f: MIG instances, and GPUs without instances (default); g: GPUs;"
         " i: instances; g+i: both",

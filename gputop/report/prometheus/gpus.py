@@ -179,6 +179,7 @@ GPUS: Final[tuple[Series[Any], ...]] = (
     _gpu("gputop_gpu_memory_utilization_ratio", c.MEMORY_UTILIZATION),
     _gpu("gputop_gpu_encoder_utilization_ratio", c.ENCODER_UTILIZATION),
     _gpu("gputop_gpu_decoder_utilization_ratio", c.DECODER_UTILIZATION),
+    _gpu("gputop_gpu_encoder_sessions", c.ENCODER_SESSIONS),
     _gpu("gputop_gpu_memory_total_bytes", c.MEMORY_TOTAL),
     _gpu("gputop_gpu_memory_used_bytes", c.MEMORY_USED),
     _gpu("gputop_gpu_memory_reserved_bytes", c.MEMORY_RESERVED),
@@ -234,6 +235,10 @@ GPUS: Final[tuple[Series[Any], ...]] = (
     _row(
         "gputop_gpu_compute_mode", "", "Which processes may use the GPU at the same time; the value is 1.",
         _present(c.COMPUTE_MODE, "mode"), "mode",
+    ),
+    _row(
+        "gputop_gpu_virtualization_mode", "", "Whether the GPU is virtual, or passed through; the value is 1.",
+        _present(c.VIRTUALIZATION, "mode"), "mode",
     ),
     _gpu("gputop_gpu_graphics_active_ratio", c.GRAPHICS_ACTIVE),
     _gpu("gputop_gpu_sm_active_ratio", c.SM_ACTIVE),

@@ -9,10 +9,11 @@ from msgspec import Struct
 from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuState, Readings
 from gputop.core.usage.holders import Container, Holders
 from gputop.core.usage.past import Past
-from gputop.report.prometheus.dcgm import DcgmPart
+from gputop.report.prometheus.dcgm_fields import TEXTS
+from gputop.report.prometheus.dcgm_part import DcgmPart
 from gputop.report.prometheus.gpus import OwnGpu, OwnInstance, own_gpu, own_instance
 from gputop.report.prometheus.labels import Labels, rendered
-from gputop.report.prometheus.series import USUAL, Group, Scene
+from gputop.report.prometheus.series import USUAL, Choice, Group, Scene
 from gputop.report.prometheus.use import entities_of
 
 HOSTNAMES: Final = {"both": ("Hostname", "hostname"), "Hostname": ("Hostname",), "hostname": ("hostname",), "none": ()}
@@ -25,12 +26,16 @@ class Shape(Struct, frozen=True, kw_only=True):
 
     ``devices``: as ``dcgm-exporter -d``: f: MIG instances of a GPU that has some, else the GPU; g: GPUs; i: instances.
     ``hostname_label``: the names of the label with the name of the host in the series of dcgm-exporter.
+    ``chosen``: the series of dcgm that a file of collectors chose; None: those of the groups. ``board_labels``: fields
+    of DCGM that are labels.
     """
 
     groups: tuple[Group, ...] = USUAL
     devices: Literal["f", "g", "i", "g+i"] = "f"
     hostname_label: str = "both"
     hostname: str | None = None
+    chosen: tuple[Choice, ...] | None = None
+    board_labels: tuple[str, ...] = ("DCGM_FI_DRIVER_VERSION",)
 
 
 def scene_of(frame: Frame, shape: Shape, past: Past) -> Scene:
@@ -52,11 +57,11 @@ def _is_listed(gpu: Gpu) -> bool:
 
 def _dcgm_parts(frame: Frame, shape: Shape, past: Past) -> Iterator[DcgmPart]:
     host = tuple((name, shape.hostname or frame.host.name) for name in HOSTNAMES[shape.hostname_label])
-    driver = ("DCGM_FI_DRIVER_VERSION", frame.driver.version or "")
     for gpu in frame.gpus:
         events = past.events.of(gpu.uuid)
+        texts = tuple((name, TEXTS[name](frame.driver, gpu) or "") for name in shape.board_labels)
         for part in _parts(gpu, shape.devices):
-            fixed = rendered((*_identity(gpu, part), *host, driver))
+            fixed = rendered((*_identity(gpu, part), *host, *texts))
             for attributes in _attributes(gpu, part, past.holders):
                 labels = f"{fixed},{rendered(attributes)}" if attributes else fixed
                 yield DcgmPart(labels, fixed, attributes, part, gpu, events)

@@ -17,12 +17,24 @@ EntityClass: TypeAlias = type[E]
 
 
 class Group(str, Enum):
-    """The part of the table that a user can request. DCGM_MORE: commented out in dcgm-exporter's configuration."""
+    """The part of the table that a user can request. DCGM_MORE: commented out in dcgm-exporter's configuration.
+
+    DCGM_FIELDS: not in it; only a file of collectors chooses them.
+    """
 
     DCGM = "dcgm"
     DCGM_MORE = "dcgm-more"
+    DCGM_FIELDS = "dcgm-fields"
     GPUTOP = "gputop"
     PROCESSES = "processes"
+
+
+class Choice(Struct, frozen=True):
+    """The choice of a series of dcgm by its name, with the type and help that the user wants."""
+
+    name: str
+    type: Type
+    help: str
 
 
 USUAL: Final = (Group.DCGM, Group.GPUTOP)

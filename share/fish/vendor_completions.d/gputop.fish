@@ -65,7 +65,7 @@ function _shtab_gputop_using
 end
 
 set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --by --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -204,6 +204,7 @@ complete -c gputop -n '_shtab_gputop_using export' -l notify -x -d 'also send th
 complete -c gputop -n '_shtab_gputop_using export' -l textfile -x -d 'serve nothing; write DIR/gputop.prom for the textfile collector of node_exporter, every 10 s'
 complete -c gputop -n '_shtab_gputop_using export' -l service -d 'print a systemd unit that runs gputop export with the other options'
 complete -c gputop -n '_shtab_gputop_using export' -l series -x -d 'dcgm: the default set of dcgm-exporter; dcgm-more: its optional ones; gputop: gputop'"'"'s own (default dcgm,gputop)'
+complete -c gputop -n '_shtab_gputop_using export' -l collectors -xka "(__fish_complete_path (commandline -ct))" -d 'the series of dcgm, with types and help, in the format of dcgm-exporter'"'"'s -f: FIELD, TYPE, HELP per line. It replaces the groups dcgm and dcgm-more'
 complete -c gputop -n '_shtab_gputop_using export' -l devices -xka "f g i g+i" -d 'which devices have series of dcgm: f: MIG instances, and GPUs without instances (default); g: GPUs; i: instances; g+i: both'
 complete -c gputop -n '_shtab_gputop_using export' -l hostname-label -xka "both Hostname hostname none" -d 'label with the name of the host in series of dcgm: Hostname (dcgm-exporter up to 4.8.2), hostname, both (default) or none'
 complete -c gputop -n '_shtab_gputop_using export' -l processes -x -d 'also serve series of the N processes with the most GPU memory (default: none)'

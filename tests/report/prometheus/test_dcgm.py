@@ -42,6 +42,8 @@ MORE = {
     "DCGM_FI_PROF_SM_OCCUPANCY", "DCGM_FI_PROF_PIPE_FP64_ACTIVE", "DCGM_FI_PROF_PIPE_FP32_ACTIVE",
     "DCGM_FI_PROF_PIPE_FP16_ACTIVE", "DCGM_FI_PROF_NVLINK_TX_BYTES", "DCGM_FI_PROF_NVLINK_RX_BYTES",
     "DCGM_EXP_XID_ERRORS_COUNT", "DCGM_EXP_CLOCK_EVENTS_COUNT", "DCGM_EXP_GPU_HEALTH_STATUS", "DCGM_EXP_P2P_STATUS",
+    "DCGM_FI_DEV_BRAND", "DCGM_FI_DEV_OEM_INFOROM_VER", "DCGM_FI_DEV_ECC_INFOROM_VER", "DCGM_FI_DEV_POWER_INFOROM_VER",
+    "DCGM_FI_DEV_INFOROM_IMAGE_VER",
 }  # fmt: skip
 ALL = Shape(groups=(Group.DCGM, Group.DCGM_MORE), hostname_label="hostname")
 READINGS: dict[Any, Any] = {
@@ -71,6 +73,15 @@ def test_every_series_of_dcgm_exporter_has_its_type_or_a_reason_why_it_is_absent
 
     assert served | {name: USUAL[name] for name in USUAL if name in absent} == USUAL
     assert {row.name for row in DCGM if row.group is Group.DCGM_MORE} | (absent - USUAL.keys()) == MORE
+
+
+@pytest.mark.parametrize(
+    ("mode", "licence"), [("none", 0), ("passed through", 0), ("vGPU", None), (Missing.UNSUPPORTED, None)]
+)
+def test_a_vgpu_has_no_licence_status_because_gputop_cannot_read_it(mode: object, licence: int | None) -> None:
+    found = values(frame(gpus=(gpu(0, {c.VIRTUALIZATION: mode}),)))
+
+    assert found.get("DCGM_FI_DEV_VGPU_LICENSE_STATUS") == licence
 
 
 def test_units_are_those_of_dcgm() -> None:
