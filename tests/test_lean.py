@@ -49,7 +49,13 @@ def test_a_headless_command_loads_nothing_heavy(command: list[str]) -> None:
 
     assert status == 0
     assert HEAVY.isdisjoint(modules), sorted(HEAVY.intersection(modules))
-    late = ("gputop.machine.insight", "gputop.report.prometheus", "gputop.core.usage", "gputop.app.exporting")
+    late = (
+        "gputop.machine.insight",
+        "gputop.report.prometheus",
+        "gputop.core.usage",
+        "gputop.app.exporting",
+        "gputop.wire.ssh",
+    )
     assert not [name for name in modules if name.startswith(late)]
 
 
@@ -113,5 +119,15 @@ def test_the_screen_loads_no_library_before_it_needs_it(tmp_path: Path) -> None:
 
     assert "textual.command" in loaded
     assert loaded.isdisjoint(
-        {"gputop.wire.tape.writer", "json", "platformdirs", "psutil", "rich.table", "textual.widgets._select"}
+        {
+            "gputop.app.remote.screen",
+            "gputop.wire.ssh.client",
+            "gputop.wire.listener",
+            "gputop.wire.tape.writer",
+            "json",
+            "platformdirs",
+            "psutil",
+            "rich.table",
+            "textual.widgets._select",
+        }
     )

@@ -12,7 +12,9 @@ from typing import Final, NoReturn
 
 from gputop import __version__
 from gputop.app.errors import BAD_INPUT, OK, BadRequestError, UseCaseError
+from gputop.app.remote.input_end import end_with_input
 from gputop.app.terminal import warn
+from gputop.cli.args.host import without_host
 from gputop.cli.args.options import add_common, add_ending
 from gputop.cli.args.parser import Parser
 from gputop.core.text.system_limits import limit_text
@@ -56,12 +58,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     _fill_streams()
     _write_plainly()
     try:
-        own, command = _without_command(arguments)
-        plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before their tables are imported
-        options = _parser(own).parse_args(own, argparse.Namespace(command=command, plugins=plugins))
-        if options.source is not None:
-            _check_source(options.run.__module__.rpartition(".")[2], options.demo)
-        status = options.run(options)
+        status = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         status = OK  # the reader closed the pipe
@@ -80,6 +77,25 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = end.code if isinstance(end.code, int) else BAD_INPUT
     sys.stderr.flush()
     os._exit(status)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run the command, here or on another host, and return its exit status."""
+    end_with_input(os.environ)
+    host, others = without_host(arguments)
+    own, command = _without_command(others)
+    if host is not None and _called(own):
+        from gputop.app.remote.command import run_there
+
+        return run_there(host, others)
+    plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before their tables are imported
+    given = argparse.Namespace(command=command, plugins=plugins, host=host, words=others)
+    options = _parser(own).parse_args(own, given)
+    if options.host != host:
+        raise BadRequestError("write --host in full")
+    if options.source is not None:
+        _check_source(options.run.__module__.rpartition(".")[2], options.demo)
+    return int(options.run(options))
 
 
 def _stopped_by(error: OSError) -> int:
@@ -182,6 +198,10 @@ def _of(called: Collection[str], filled: Collection[str]) -> Parser:
         "gputop snapshot --json | jq '.gpus[].metrics.power_average_w'",
         status="0 success, 1 partial success, 2 bad input, 3 no driver, 4 nothing succeeded; commands may have others",
     )
+    parser.add_argument(
+        "--host", metavar="NAME",
+        help="run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot",
+    )  # fmt: skip
     if not called:
         screen = import_module("gputop.cli.commands.screen")
         screen.add(parser)

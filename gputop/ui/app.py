@@ -12,7 +12,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from gputop.core.model.sample import Frame
-from gputop.core.protocol.link import Down, Link, News
+from gputop.core.protocol.link import Delay, Down, Link, News
 from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.recording.playback import Stretch
@@ -55,7 +55,7 @@ class GputopApp(TerminalApp):
 
     def __init__(self, link: Link, options: ViewOptions, clock: Clock = time.monotonic) -> None:
         self.options = options
-        keys = active_keys(options.settings, is_replay=options.player is not None)
+        keys = active_keys(options.settings, is_replay=options.player is not None, is_remote=bool(options.remote))
         super().__init__(
             options.theme, keys, is_ascii=options.is_ascii, writes_changes_only=options.writes_changes_only
         )
@@ -104,6 +104,8 @@ class GputopApp(TerminalApp):
                 self._play(stretch)
             case Down() as down:
                 self._lose(down)
+            case Delay() as delay:
+                self._store.change(delay=delay)  # the frame that follows draws it
             case Outcome() as outcome:
                 if not self._hand_on(outcome):
                     self.main.controllers.signal.take_outcome(outcome)
@@ -158,7 +160,8 @@ class GputopApp(TerminalApp):
         if message.after.theme != message.before.theme:
             self.action_theme(message.after.theme)
         if message.after.keymap != message.before.keymap:
-            self.keymap = active_keys(message.after, is_replay=self.options.player is not None)
+            is_replay, is_remote = self.options.player is not None, bool(self.options.remote)
+            self.keymap = active_keys(message.after, is_replay=is_replay, is_remote=is_remote)
             self.main.set_keys(self.keymap)
         self.main.change(density=Density(message.after.density))
 

@@ -32,6 +32,8 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     ``own_pid``: of this process, where it may be among the processes that are shown.
     ``csv``: a frame's ``gpus`` or ``processes`` as CSV. ``keep_copy``: writes a private file of this name; returns its
     path, or raises OSError.
+    ``remote``: the host that is shown, by ssh; empty for this one. ``refused``: why that host refuses all changes.
+    ``log_in``: connects again, while ssh may ask on the terminal; returns what came of it.
     ``notifier``: sends notifications by programs; None: only the terminal shows them.
     """
 
@@ -56,6 +58,9 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     csv: Callable[[Frame, CsvPart], str] | None = None
     keep_copy: Callable[[str, bytes], str] | None = None
     notifier: Notifier | None = None
+    remote: str = ""
+    refused: str = ""
+    log_in: Callable[[], str] | None = None
 
     @property
     def refusal(self) -> str:
@@ -64,4 +69,6 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
             return "a recording cannot be changed"
         if self.source:
             return f"processes of {self.source}, a plugin's source, cannot be changed from here"
-        return f"gputop is read-only: set by {self.read_only_by}" if self.settings.read_only else ""
+        if self.settings.read_only:
+            return f"gputop is read-only: set by {self.read_only_by}"
+        return f"{self.remote} refuses changes: {self.refused}" if self.refused else ""

@@ -12,14 +12,11 @@ from fcntl import F_SETPIPE_SZ, fcntl, ioctl
 from termios import FIONREAD
 from typing import Final
 
-from gputop.core.insight.explanation import Explanation
-from gputop.core.inspection.inspection import Inspection
-from gputop.core.mig.answers import MigBox, MigProgress
 from gputop.core.model.sample import Frame
 from gputop.core.protocol.command import Change, Command
 from gputop.core.protocol.link import Down, News
 from gputop.core.protocol.outcome import Outcome, unanswered
-from gputop.core.protocol.process_status import ProcessStatuses
+from gputop.core.protocol.remote import Echo, Hello
 from gputop.wire import codec
 from gputop.wire.back_off import BackOff
 from gputop.wire.encoder import encode
@@ -142,7 +139,7 @@ class Client:
                 self.child.stdin.close()
 
     def _spawn(self) -> subprocess.Popen[bytes]:
-        child = start(self._command)
+        child = self._start()
         if child.stdin is not None:
             os.set_blocking(child.stdin.fileno(), False)
         for pipe in filter(None, (child.stdin, child.stdout)):
@@ -151,6 +148,13 @@ class Client:
         self._logger = threading.Thread(target=self._keep_log, args=(child,), name="log", daemon=True)
         self._logger.start()
         return child
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return start(self._command)
+
+    def _is_lasting(self, status: int, barren: int) -> bool:
+        """Return whether another start would end so too. ``barren``: how many ended in a row without a frame."""
+        return status in _LASTING and barren == 1
 
     def _run(self) -> None:
         back_off = BackOff()
@@ -163,7 +167,7 @@ class Client:
             self._hang_up()
             for change in tuple(self._unanswered.values()):
                 self._answer_for(change, _DIED, "Check the target before you try again.")
-            if status in _LASTING and back_off.barren == 1:
+            if self._is_lasting(status, back_off.barren):
                 self._tell(Down(self._why(status), None, status))
                 return
             self._tell(Down(self._why(status), pause_s))
@@ -175,7 +179,7 @@ class Client:
         try:
             return self.child.wait(_EXIT_S)
         except subprocess.TimeoutExpired:
-            self._end(self.child, "closed its output")
+            self._end(self.child, "it closed its output, so gputop ended it")
             return self.child.wait()
 
     def _start_again(self) -> bool:
@@ -199,7 +203,7 @@ class Client:
         try:
             frames = self._pass_on()
         except ExcessError as error:
-            self._end(self.child, f"sent {error}")
+            self._end(self.child, f"it sent {error}, so gputop ended it")
             return 0
         return 0 if self._excess else frames
 
@@ -210,19 +214,26 @@ class Client:
             for line in lines_of(pipe):
                 flow.take(len(line))
                 check_line(line)
-                match codec.answer(line):
-                    case Frame() as frame:
-                        check_frame(frame)
-                        frames += 1
-                        self._tell(frame)
-                    case Outcome() as outcome:
-                        if self._unanswered.pop(outcome.id, None) is not None:
-                            self._tell(outcome)
-                    case Inspection() | Explanation() | ProcessStatuses() | MigBox() | MigProgress() as answer:
-                        self._tell(answer)
-                    case codec.Problem(text=text):
-                        self._log.append(text)
+                answer = codec.answer(line)
+                self._take(answer)
+                frames += isinstance(answer, Frame)
         return frames
+
+    def _take(self, answer: Frame | codec.Answer | codec.Problem) -> None:
+        """Pass on what a line says."""
+        match answer:
+            case Frame() as frame:
+                check_frame(frame)
+                self._tell(frame)
+            case Outcome() as outcome:
+                if self._unanswered.pop(outcome.id, None) is not None:
+                    self._tell(outcome)
+            case codec.Problem(text=text):
+                self._log.append(text)
+            case Hello() | Echo():
+                pass  # only remote samplers send them
+            case _:
+                self._tell(answer)
 
     def _answer_for(self, change: Change, why: str, remedy: str) -> None:
         """Send the answer to a change in place of the sampler, once."""
@@ -236,13 +247,16 @@ class Client:
     def _keep_log(self, child: subprocess.Popen[bytes]) -> None:
         try:
             for line in messages_of(child):
-                self._log.append(line)
+                self._note(line)
         except ExcessError as error:
-            self._end(child, f"sent {error} on stderr")
+            self._end(child, f"it sent {error} on stderr, so gputop ended it")
+
+    def _note(self, line: str) -> None:
+        self._log.append(line)
 
     def _end(self, child: subprocess.Popen[bytes], excess: str) -> None:
         """End a sampler that exceeds a limit."""
-        self._excess = f"it {excess}, so gputop ended it"
+        self._excess = excess
         child.kill()
 
     def _why(self, status: int) -> str:

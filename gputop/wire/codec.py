@@ -18,9 +18,10 @@ from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.protocol.command import Command
 from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.process_status import ProcessStatuses
+from gputop.core.protocol.remote import Echo, Hello
 from gputop.core.text.text import excerpt, is_clean
 
-Answer: TypeAlias = Outcome | Inspection | Explanation | ProcessStatuses | MigBox | MigProgress
+Answer: TypeAlias = Outcome | Inspection | Explanation | ProcessStatuses | MigBox | MigProgress | Hello | Echo
 
 
 class Problem(Struct, frozen=True):

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from typing import Final
 
-from msgspec import DecodeError
+from msgspec import convert, to_builtins
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
+from gputop.core.model.foreign import harmless
 from gputop.core.probing.probe import Probe
 from gputop.core.probing.progress import Course, Ended, Run, Wish
 from gputop.wire.client import gputop_command, start
@@ -25,9 +26,14 @@ _STOPPED: Final = 130
 
 def probe_command(wish: Wish, arguments: Sequence[str] = ()) -> list[str]:
     """Return the command line of a probe."""
+    return gputop_command(*probe_words(wish, arguments))
+
+
+def probe_words(wish: Wish, arguments: Sequence[str] = ()) -> list[str]:
+    """Return the words of a probe after ``gputop``."""
     where = ["--device", f"cpu:{wish.cpus}"] if wish.cpus else ["--gpu", ",".join(wish.gpus)]
     force = ["--force"] if wish.is_forced else []
-    return gputop_command("probe", "--control", "--level", wish.level.value, *where, *force, *arguments)
+    return ["probe", "--control", "--level", wish.level.value, *where, *force, *arguments]
 
 
 class ProbeClient:
@@ -141,8 +147,9 @@ def _news(child: "subprocess.Popen[bytes]") -> Iterator[Course | Ended]:
         for line in lines_of(pipe):
             flow.take(len(line))
             check_line(line)
-            with suppress(DecodeError, UnicodeDecodeError, RecursionError):  # a ValidationError is a DecodeError
-                yield _NEWS.decode(line)
+            with suppress(ValueError, RecursionError):  # errors of msgspec and of texts are ValueErrors
+                news = _NEWS.decode(line)
+                yield convert(harmless(to_builtins(news)), type(news))
 
 
 def _ending(status: int) -> str:

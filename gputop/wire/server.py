@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 from gputop.core.model.sample import Frame
 from gputop.core.monitor import Source
 from gputop.core.protocol.command import (
+    Beat,
     Change,
     ChangeMig,
     Explain,
@@ -137,6 +138,12 @@ class ChangeQueue:
             self._rhythm.hurry()
 
 
+def end(changes: ChangeQueue, leave: Callable[[int], object] = os._exit) -> None:
+    """Finish the changes and end the process: a thread may hang in the driver."""
+    changes.close(LAST_CHANGES_S)
+    leave(0)
+
+
 def obey(
     commands: BinaryIO,
     rhythm: Rhythm,
@@ -144,6 +151,7 @@ def obey(
     leave: Callable[[int], object] = os._exit,
     *,
     questions: Callable[[Question | ReadMig], object] = lambda _: None,
+    beats: Callable[[Beat], object] = lambda _: None,
 ) -> None:
     """Execute commands in a thread of its own; end the process when their pipe closes.
 
@@ -160,9 +168,10 @@ def obey(
                     print(f"gputop: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the log of a sampler
                 case Inspect() | Explain() | ReadStatus() | ReadMig() as question:
                     questions(question)
+                case Beat() as beat:
+                    beats(beat)
                 case change:
                     changes.put(change)
-        changes.close(LAST_CHANGES_S)
-        leave(0)
+        end(changes, leave)
 
     threading.Thread(target=listen, name="control", daemon=True).start()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext
 from queue import SimpleQueue
 from typing import Any
 
@@ -109,6 +110,9 @@ class FakeHost:
     def post_message(self, message: Message, /) -> bool:
         self.posted.put(message)
         return True
+
+    def leave(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def run_worker(self, work: Coroutine[Any, Any, None]) -> object:
         return asyncio.run(work)

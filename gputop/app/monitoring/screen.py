@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from signal import SIG_DFL, SIGHUP, signal
 from typing import Final
 
@@ -35,7 +36,10 @@ class ScreenRequest(Struct, frozen=True, kw_only=True):
 
 
 class Parts(Struct, frozen=True, kw_only=True):
-    """The optional parts of a screen. ``player``: of a recording; ``source``: name of a plugin's."""
+    """The optional parts of a screen. ``player``: of a recording; ``source``: name of a plugin's.
+
+    ``remote``, ``refused``, ``log_in``: see `ViewOptions`.
+    """
 
     viewer: Viewer
     player: Player | None = None
@@ -43,6 +47,9 @@ class Parts(Struct, frozen=True, kw_only=True):
     source: str = ""
     prober: Prober | None = None
     has_all_processes: bool = True
+    remote: str = ""
+    refused: str = ""
+    log_in: Callable[[], str] | None = None
 
 
 def has_terminal() -> bool:
@@ -57,10 +64,7 @@ def show_screen(request: ScreenRequest) -> int:
 
         snapshot(SnapshotRequest(backend=request.backend))
         return OK
-    from gputop.machine.files.output import create_output
     from gputop.wire.client import Client, sampler_command
-    from gputop.wire.tape.file import TapeFile
-    from gputop.wire.tape.recorder import TapeRecorder
 
     said, settings = configured(request)
     try:  # first of all: it reads while the screen still imports
@@ -68,15 +72,23 @@ def show_screen(request: ScreenRequest) -> int:
     except OSError as error:
         text = f"cannot start the sampler: {error.filename or 'no process'}: {error.strerror}"
         raise UseCaseError(NO_DRIVER, text) from None
-    recorder = TapeRecorder(lambda path: TapeFile(create_output(path)))
     parts = Parts(
         viewer=open_backend(request.backend).viewer(),
-        recorder=recorder,
         source=(request.backend.source or "").partition(":")[0],
         prober=_prober(request.backend.demo),
         has_all_processes=request.backend.has_all_processes,
     )
-    status = run_screen(link, said, settings, parts)
+    return run_live(link, said, settings, parts)
+
+
+def run_live(link: Link, said: Written, settings: Settings, parts: Parts) -> int:
+    """Run the screen of a machine, which can be recorded, until the user quits; return the exit status."""
+    from gputop.machine.files.output import create_output
+    from gputop.wire.tape.file import TapeFile
+    from gputop.wire.tape.recorder import TapeRecorder
+
+    recorder = TapeRecorder(lambda path: TapeFile(create_output(path)))
+    status = run_screen(link, said, settings, replace(parts, recorder=recorder))
     recorder.close(_LAST_FRAMES_S)
     return status
 
@@ -134,6 +146,9 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
         notifier=ProgramNotifier(os.environ),
         read_only_by=_read_only_by(said),
         has_all_processes=parts.has_all_processes,
+        remote=parts.remote,
+        refused=parts.refused,
+        log_in=parts.log_in,
     )
     signal(SIGHUP, SIG_DFL)  # also under nohup: a screen without its terminal is useless
     collect_seldom()  # after the last import that stays loaded

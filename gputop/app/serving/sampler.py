@@ -17,30 +17,45 @@ from gputop.core.protocol.command import Change, ChangeMig, Explain
 from gputop.core.protocol.outcome import Outcome
 from gputop.lazy_imports import collect_seldom
 from gputop.wire.questions import Questions, answer_lines
-from gputop.wire.server import LAST_CHANGES_S, ChangeQueue, Lines, Rhythm, obey, serve
+from gputop.wire.server import LAST_CHANGES_S, ChangeQueue, Lines, Rhythm, end, obey, serve
 
 _MOST_ANSWERS: Final = 16
 _Explain: TypeAlias = Callable[[Explain, Callable[[Explanation], None]], None]
 
 
-def sample(request: StreamRequest) -> None:
-    """Write frames, obey the commands on stdin, and end when that closes."""
+def sample(request: StreamRequest, *, patience_s: float | None = None) -> None:
+    """Write frames, obey the commands on stdin, and end when that closes.
+
+    ``patience_s``: greet a reader on another host, and end when it has been silent for so long.
+    """
+    lines = Lines(sys.stdout.buffer)
+    listener = None
+    if patience_s is not None:
+        from gputop.app.serving.greeting import greet
+
+        listener = greet(request.backend, lines, patience_s)
     source = open_source(request.backend, is_once=False)
-    rhythm, lines = Rhythm(source, watch_host=source.want_details), Lines(sys.stdout.buffer)
+    rhythm = Rhythm(source, watch_host=source.want_details)
     answers: deque[Explanation] = deque(maxlen=_MOST_ANSWERS)
-    changes = _obeying(request.backend, source, rhythm, lines, answers)
+    changes, questions = _answering(request.backend, source, rhythm, lines, answers)
+    if listener is None:
+        obey(sys.stdin.buffer, rhythm, changes, questions=questions.ask)
+    else:
+        obey(sys.stdin.buffer, rhythm, changes, questions=questions.ask, beats=listener.take)
+        listener.watch(lambda: end(changes))
     collect_seldom()
     step = frames(source, request.backend)
+    paced = step if listener is None else listener.paced(step)
     try:
-        serve(lambda: with_answers(step(), tuple(answers)), lines, rhythm, request.count)
+        serve(lambda: with_answers(paced(), tuple(answers)), lines, rhythm, request.count)
     finally:
         changes.close(LAST_CHANGES_S)
 
 
-def _obeying(
+def _answering(
     request: BackendRequest, source: OpenSource, rhythm: Rhythm, lines: Lines, answers: "deque[Explanation]"
-) -> ChangeQueue:
-    """Execute commands in a thread of its own; return the queue of changes. ``answers``: receives explanations."""
+) -> tuple[ChangeQueue, Questions]:
+    """Return what executes changes, and what answers questions. ``answers``: receives explanations."""
     protected = frozenset({os.getpid(), os.getppid()})
     control = open_control(request, protected, progress=answer_lines(lines))
     changes = ChangeQueue(_followed(control.execute, source), lines, rhythm)
@@ -52,8 +67,7 @@ def _obeying(
         process_status=operations.process_status,
         read_mig=survey(operations),
     )
-    obey(sys.stdin.buffer, rhythm, changes, questions=questions.ask)
-    return changes
+    return changes, questions
 
 
 def _kept(explain: _Explain, answers: "deque[Explanation]") -> _Explain:

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from gputop.app.monitoring.screen import ScreenRequest, show_screen
+from gputop.app.monitoring.screen import ScreenRequest, has_terminal, show_screen
 from gputop.cli.args.requests import request_of
 
 _THEMES: Final = ("auto", "dark", "light", "high-contrast", "monochrome", "16-colour")
@@ -26,4 +26,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show the screen; without a suitable terminal print a snapshot instead."""
-    return show_screen(request_of(options, ScreenRequest))
+    request = request_of(options, ScreenRequest)
+    if options.host is None:
+        return show_screen(request)
+    if not has_terminal():
+        from gputop.app.remote.command import run_there
+
+        return run_there(options.host, options.words)
+    from gputop.app.remote.screen import show_remote_screen
+
+    return show_remote_screen(request, options.host)

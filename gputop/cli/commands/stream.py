@@ -1,11 +1,14 @@
 """gputop stream: one frame per line until stopped. With --control it is the screen's sampler."""
 
 import argparse
+from typing import Final
 
 from gputop.app.errors import OK
 from gputop.app.monitoring.stream import StreamRequest, stream
-from gputop.cli.args.options import add_common, add_ending, add_host_details, add_reveal, whole
+from gputop.cli.args.options import add_common, add_ending, add_host_details, add_reveal, seconds, whole
 from gputop.cli.args.requests import request_of
+
+_PATIENCE_S: Final = 60.0
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +19,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read commands (signal, renice, …) as JSON from standard input; exit when standard input closes",
     )
+    parser.add_argument(
+        "--remote", nargs="?", type=seconds(1), const=_PATIENCE_S, metavar="SECONDS",
+        help="as --control, for gputop --host: greet first, and exit when no command arrives for so long (default 60)",
+    )  # fmt: skip
     add_host_details(parser)
     add_reveal(parser)
     add_common(parser, changes=True)
@@ -29,10 +36,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print frames."""
     request = request_of(options, StreamRequest)
-    if options.control:
+    if options.control or options.remote is not None:
         from gputop.app.serving.sampler import sample
 
-        sample(request)
+        sample(request, patience_s=options.remote)
     else:
         stream(request)
     return OK

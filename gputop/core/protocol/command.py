@@ -52,6 +52,16 @@ class ReadNow(Struct, frozen=True, tag_field="command", tag="read_now"):
     """Take a sample at once."""
 
 
+class Beat(Struct, frozen=True, kw_only=True, tag_field="command", tag="beat"):
+    """Report to a remote sampler that this side listens; the answer is an `Echo`.
+
+    ``frames``: how many were read since the greeting; ``sent_s``: the time, by any clock of the sender.
+    """
+
+    frames: int
+    sent_s: float
+
+
 class Inspect(Struct, frozen=True, kw_only=True, tag_field="command", tag="inspect"):
     """Read everything about a process; the answer is an `Inspection` with the same ``id``.
 
@@ -145,7 +155,7 @@ class ChangeMig(Struct, frozen=True, kw_only=True, tag_field="command", tag="cha
 ProcessChange: TypeAlias = SendSignal | Renice | SetIoClass | SetAffinity
 Change: TypeAlias = ProcessChange | ChangeMig
 Question: TypeAlias = Inspect | Explain | ReadStatus
-Command: TypeAlias = SetInterval | WatchHost | ReadNow | Question | ReadMig | Change
+Command: TypeAlias = SetInterval | WatchHost | ReadNow | Beat | Question | ReadMig | Change
 
 
 def target(process: HostProcess) -> Target:

@@ -15,6 +15,16 @@ from gputop.core.protocol.process_status import ProcessStatuses
 from gputop.core.recording.playback import Stretch
 
 
+class Delay(Struct, frozen=True, kw_only=True):
+    """How late a remote host is shown.
+
+    ``age_s``: of the last frame when it came, by the clock of the host; ``round_trip_s``: of a command and its answer.
+    """
+
+    age_s: float
+    round_trip_s: float
+
+
 class Down(Struct, frozen=True):
     """The sampler ended. ``retry_s``: seconds until its restart; None if there is none.
 
@@ -26,7 +36,9 @@ class Down(Struct, frozen=True):
     status: int | None = None
 
 
-News: TypeAlias = Frame | Down | Outcome | Inspection | Explanation | ProcessStatuses | MigBox | MigProgress | Stretch
+News: TypeAlias = (
+    Frame | Down | Delay | Outcome | Inspection | Explanation | ProcessStatuses | MigBox | MigProgress | Stretch
+)
 
 
 class Link(Protocol):

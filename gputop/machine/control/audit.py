@@ -22,6 +22,7 @@ _NAME: Final = "audit.jsonl"
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line about a process or a GPU. ``by``: the user of gputop; ``sudo_user``: the caller of sudo.
 
+    ``ssh``: addresses and ports of the ssh connection that gputop runs in, the client's first.
     ``status``: of an outcome; ``steps``: of the plan.
     """
 
@@ -30,6 +31,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     by: str
     sudo_user: str = ""
+    ssh: str = ""
     what: str
     status: Status | None = None
     detail: str = ""
@@ -56,12 +58,14 @@ class Audit:
         by: str,
         sudo_user: str = "",
         *,
+        ssh: str = "",
         clock: Callable[[], float] = time.time,
         opener: Callable[[str, str], int] = open_bounded,
     ) -> None:
         self._directory = directory
         self._by = by
         self._sudo_user = clean(sudo_user)
+        self._ssh = clean(ssh)
         self._clock = clock
         self._opener = opener
         self._encoder = Encoder()
@@ -117,7 +121,7 @@ class Audit:
         if result:
             about |= {name: getattr(result, name) for name in ("status", "detail", "before", "after")}
         line = Line(
-            time=_iso(self._clock()), event=event, id=self._id, by=self._by, sudo_user=self._sudo_user,
+            time=_iso(self._clock()), event=event, id=self._id, by=self._by, sudo_user=self._sudo_user, ssh=self._ssh,
             what=what or self._what, **about,
         )  # fmt: skip
         raw = self._encoder.encode(line) + b"\n"
@@ -133,7 +137,8 @@ class Audit:
 
 def audit_of_this_user(user: str, environment: Mapping[str, str]) -> Audit:
     """Return the audit log of a user, in the state directory."""
-    return Audit(state_directory(environment), user, environment.get("SUDO_USER", ""))
+    caller, connection = environment.get("SUDO_USER", ""), environment.get("SSH_CONNECTION", "")
+    return Audit(state_directory(environment), user, caller, ssh=connection)
 
 
 def _iso(seconds: float) -> str:

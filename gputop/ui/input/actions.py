@@ -351,6 +351,10 @@ ACTIONS: Final = (
         help="Suspend gputop. To resume it, type fg in the shell.", in_palette=False,
     ),
     Action(
+        id="log-in", keys=("ctrl+g",), run="link.log_in", label="Connect again", group=GENERAL,
+        help="With --host: leave the screen for a moment, so that ssh can ask for a password, and come back.",
+    ),
+    Action(
         id="redraw", keys=("ctrl+l",), run="redraw", label="Redraw", group=GENERAL,
         help="Paint the whole screen again.",
     ),

@@ -12,7 +12,7 @@ from gputop.ui.input.keymap import Keymap, keymap
 
 REPLAY: Final = "While a recording plays"
 _ONLY_LIVE: Final = frozenset({"pause", "record", "notify", "read-now", "faster", "slower"})  # a recording has its own
-
+_ONLY_REMOTE: Final = frozenset({"log-in"})
 
 _Row = partial(Action, group=REPLAY, place=Place.REPLAY)
 
@@ -72,12 +72,11 @@ REPLAY_ACTIONS: Final = (
 EVERY: Final = (*ACTIONS, *REPLAY_ACTIONS)
 
 
-def active_keys(settings: Settings, *, is_replay: bool) -> Keymap:
-    """Return the keys in use, on this machine or on a recording."""
+def active_keys(settings: Settings, *, is_replay: bool, is_remote: bool = False) -> Keymap:
+    """Return the keys in use, on this machine, on another one or on a recording."""
     keys = keymap(settings.keymap, settings.keys, EVERY)
-    actions = (
-        _in_replay(keys.actions) if is_replay else (each for each in keys.actions if each.place is not Place.REPLAY)
-    )
+    here = [each for each in keys.actions if is_remote or each.id not in _ONLY_REMOTE]
+    actions = _in_replay(here) if is_replay else (each for each in here if each.place is not Place.REPLAY)
     return replace(keys, actions=tuple(actions))
 
 

@@ -16,6 +16,7 @@ from gputop.ui.render.line_widget import FastLines
 from gputop.ui.state.view import View
 
 _USUAL_S: Final = 1.0
+_LONG_S: Final = 1.0
 
 
 class HeaderPanel(FastLines):
@@ -86,7 +87,8 @@ def _right(view: View) -> Spans:
     frame = view.frame
     spans: Spans = []
     if view.down is not None:
-        spans += [(f" SAMPLER DOWN: {view.down.reason} ", "alarm"), (_retry(view), "warm")]
+        lost = f"NO LINK TO {view.remote}" if view.remote else "SAMPLER DOWN"
+        spans += [(f" {lost}: {view.down.reason} ", "alarm"), (_retry(view), "warm")]
     elif view.age_s is not None and frame is not None:
         spans.append((f" last frame {duration_text(view.age_s)} ago ", "badge"))
     if frame is not None and view.down is None:
@@ -102,6 +104,8 @@ def _right(view: View) -> Spans:
         spans += [(" ", "text"), (f" SIMULATED {frame.driver.simulated} ", "badge")]
     if frame is not None and frame.driver.source is not None:
         spans += [(" ", "text"), (f" FROM {frame.driver.source} ", "badge")]
+    if view.remote and view.down is None:
+        spans.append((f"  {_way(view)}", "muted"))
     clock = "" if frame is None else values.clock(frame.time_s)
     return [*spans, (f"  {clock} ", "muted")]
 
@@ -116,8 +120,20 @@ def _probe(run: Run) -> Span:
     return f" PROBE {'stopping' if run.is_stopping else run.course.text} ", "badge"
 
 
+def _way(view: View) -> str:
+    """Return the host that ssh reaches, the age of its values, and the round trip."""
+    delay = view.delay
+    late = "" if delay is None else f", {delay.age_s:.1f}s old, round trip {_milliseconds(delay.round_trip_s)}"
+    return f"ssh {view.remote}{late}"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f}ms" if seconds < _LONG_S else f"{seconds:.1f}s"
+
+
 def _retry(view: View) -> str:
+    again = "connecting again" if view.remote else "restarting"
     if view.retry_s is None:
-        return " not restarted"
+        return " Ctrl-G connects again" if view.remote else " not restarted"
     seconds = max(0, round(view.retry_s))
-    return f" restarting in {seconds}s" if seconds else " restarting"
+    return f" {again} in {seconds}s" if seconds else f" {again}"

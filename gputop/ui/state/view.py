@@ -11,7 +11,7 @@ from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Frame, Gpu, GpuState
 from gputop.core.model.units import duration_text
 from gputop.core.probing.progress import Run
-from gputop.core.protocol.link import Down
+from gputop.core.protocol.link import Delay, Down
 from gputop.core.query.free import Vacancies
 from gputop.core.recording.gpu_history import History
 from gputop.core.recording.playback import Playing
@@ -31,7 +31,8 @@ class View(Struct, frozen=True, kw_only=True):
     answered, by uuid. ``focus``: index of the only GPU that is drawn, enlarged. ``age_s``: since the frame came, or
     since gputop waits for the first, if that is long ago. ``retry_s``: seconds until the sampler is started again.
     ``playing``: where the recording is that is shown; ``recording``: the one that is made. ``probing``: the probe that
-    runs, or has ended and was not seen yet. ``awaited``: processes, and GPUs by uuid, that a notification is about.
+    runs, or has ended and was not seen yet. ``remote``: the host that ssh reaches, empty for this one; ``delay``: how
+    late it is shown. ``awaited``: processes, and GPUs by uuid, that a notification is about.
     """
 
     history: History
@@ -51,6 +52,8 @@ class View(Struct, frozen=True, kw_only=True):
     playing: Playing | None = None
     recording: Recording | None = None
     probing: Run | None = None
+    remote: str = ""
+    delay: Delay | None = None
     awaited: frozenset[ProcessId | str] = frozenset()
 
     @property

@@ -34,7 +34,9 @@ class ViewStore:
         self._heard_s = clock()
         self.newest: Frame | None = None
         plots = Plots(history, is_ascii=options.is_ascii)
-        self.view = View(history=history, plots=plots, known=self._known, density=options.density)
+        self.view = View(
+            history=history, plots=plots, known=self._known, density=options.density, remote=options.remote
+        )
 
     def take(self, frame: Frame) -> None:
         """Remember a frame, and show it unless the screen is paused."""

@@ -65,13 +65,14 @@ function _shtab_gputop_using
 end
 
 set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
 
 complete -c gputop -n _shtab_gputop_using -s h -l help -d 'show this help message and exit'
 complete -c gputop -n _shtab_gputop_using -l version -d 'print the version'
+complete -c gputop -n _shtab_gputop_using -l host -x -d 'run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot'
 complete -c gputop -n _shtab_gputop_using -l theme -xka "auto dark light high-contrast monochrome 16-colour" -d 'colours: auto, dark, light, high-contrast, monochrome, 16-colour (default auto: depends on the terminal)'
 complete -c gputop -n _shtab_gputop_using -l density -xka "auto compact detailed" -d 'size of the GPU panel: auto, compact, detailed (default auto: depends on the space)'
 complete -c gputop -n _shtab_gputop_using -l ascii -d 'draw with ASCII characters only'
@@ -100,6 +101,7 @@ complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' 
 complete -c gputop -n '_shtab_gputop_using stream' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using stream' -l count -x -d 'exit after N lines'
 complete -c gputop -n '_shtab_gputop_using stream' -l control -d 'read commands (signal, renice, …) as JSON from standard input; exit when standard input closes'
+complete -c gputop -n '_shtab_gputop_using stream' -l remote -x -d 'as --control, for gputop --host: greet first, and exit when no command arrives for so long (default 60)'
 complete -c gputop -n '_shtab_gputop_using stream' -l host-details -d 'add to the JSON: network and disk rates, sensors, logged-in users and CPU frequency of the host'
 complete -c gputop -n '_shtab_gputop_using stream' -l reveal -d 'show secrets in command lines instead of masking them'
 complete -c gputop -n '_shtab_gputop_using stream' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'

@@ -7,6 +7,7 @@ from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.copy_actions import CopyActions
 from gputop.ui.screens.main.finding_actions import FindingActions
 from gputop.ui.screens.main.host import ScreenHost
+from gputop.ui.screens.main.link_actions import LinkActions
 from gputop.ui.screens.main.notification_actions import NotificationActions
 from gputop.ui.screens.main.page_actions import PageActions
 from gputop.ui.screens.main.player_actions import PlayerActions
@@ -42,6 +43,7 @@ class Controllers:
         self.probe = ProbeActions(host)
         self.plugin = PluginPanelActions(host)
         self.recording = RecordingActions(host)
+        self.link = LinkActions(host)
         self.player = player = host.options.player
         self.replay = PlayerActions(host, player) if player is not None else None
 

@@ -1,6 +1,7 @@
 """What a controller of the main screen may do to the screen that owns it."""
 
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from textual.geometry import Size
@@ -86,6 +87,10 @@ class ScreenHost(Protocol):
 
     def write_sequence(self, text: str) -> None:
         """Write to the terminal as it is, between two updates of the screen."""
+        ...
+
+    def leave(self) -> AbstractContextManager[None]:
+        """Give the terminal back while the context lasts, and draw the screen again afterwards."""
         ...
 
     def run_worker(self, work: Coroutine[Any, Any, None]) -> object:

@@ -1,6 +1,7 @@
 """The main screen: panels, and the controllers that keys lead to."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -109,6 +110,10 @@ class MainScreen(Screen[None]):
         """Write to the terminal as it is, between two updates of the screen."""
         if isinstance(self.app, TerminalApp):
             self.app.write_sequence(text)
+
+    def leave(self) -> AbstractContextManager[None]:
+        """Give the terminal back while the context lasts, and draw the screen again afterwards."""
+        return self.app.suspend()
 
     def push(self, screen: Screen[T], then: Callable[[T | None], None] | None = None) -> None:
         """Open a page or a dialog; ``then`` gets its result, even if the page that asked for it has closed."""

@@ -1,0 +1,1 @@
+"""Use cases on another host, by ssh: the screen, and any command."""

@@ -1,0 +1,71 @@
+"""Screen of another host: its sampler runs there, and ssh asks before the screen starts."""
+
+import time
+from collections.abc import Callable
+from importlib import import_module
+from signal import SIGINT, signal
+
+from gputop.app.backend.backend import Viewer
+from gputop.app.errors import NO_DRIVER, UseCaseError
+from gputop.app.monitoring.screen import Parts, ScreenRequest, configured, run_live, sampler_arguments
+from gputop.app.remote.reach import reached
+from gputop.core.probing.progress import Prober
+from gputop.core.protocol.link import Down
+from gputop.lazy_imports import lean
+from gputop.wire.ssh.client import SshClient, show_on_terminal
+from gputop.wire.ssh.command import Remote
+
+
+def show_remote_screen(request: ScreenRequest, host: str) -> int:
+    """Show the screen of a host until the user quits; return the exit status."""
+    said, settings = configured(request)
+    remote = reached(host)
+    link = SshClient(remote, sampler_arguments(request.backend, settings), show_on_terminal)
+    try:
+        lean("textual.app")
+        import_module("gputop.ui.app")  # while ssh connects
+        greeting = link.greet()
+    except KeyboardInterrupt:
+        link.close()
+        raise
+    if isinstance(greeting, Down):
+        link.close()
+        raise UseCaseError(NO_DRIVER, f"cannot reach gputop on {host}: {greeting.reason}")
+    parts = Parts(
+        viewer=Viewer(greeting.user),
+        source=(request.backend.source or "").partition(":")[0],
+        prober=_prober(remote, request.backend.demo),
+        has_all_processes=request.backend.has_all_processes,
+        remote=host,
+        refused=greeting.refusal,
+        log_in=_log_in(link, host),
+    )
+    return run_live(link, said, settings, parts)
+
+
+def _log_in(link: SshClient, host: str) -> Callable[[], str]:
+    """Return what connects again on the free terminal, and says why it could not."""
+
+    def log_in() -> str:
+        before = signal(SIGINT, lambda *_: None)  # Ctrl-C ends ssh, which gets it too, but not the screen
+        try:
+            print(f"gputop connects to {host}. Ctrl-C returns to the screen.", flush=True)
+            came = link.log_in()
+        finally:
+            signal(SIGINT, before)
+        return came.reason if isinstance(came, Down) else ""
+
+    return log_in
+
+
+def _prober(remote: Remote, demo: str | None) -> Prober:
+    """Return the client that runs probes on the host. ssh cannot ask for a password then."""
+    from gputop.core.plugins.tables import PROBES
+    from gputop.wire.prober import ProbeClient, probe_words
+
+    more = ["--demo", demo] if demo else []
+    return ProbeClient(
+        PROBES[0] if PROBES else None,
+        lambda wish: remote.command(probe_words(wish, more), can_ask=False),
+        time.monotonic,
+    )

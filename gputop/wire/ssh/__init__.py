@@ -1,0 +1,1 @@
+"""Samplers and commands on other hosts, by the system's ssh."""

@@ -1,0 +1,41 @@
+"""The command line of ssh. The user's ssh configuration decides about the rest: port, user, keys, jumps, host keys."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+NOT_FOUND: Final = 127
+_OPTIONS: Final = {
+    "ConnectTimeout": "10",
+    "ServerAliveInterval": "3",  # ssh's own default never notices a dead network
+    "ServerAliveCountMax": "3",
+    "RemoteCommand": "none",  # one of the configuration would keep ours from running
+    "ClearAllForwardings": "yes",  # forwarded ports are for logins, and a second connection cannot open them again
+}
+# A shell that is not a login shell often lacks these folders. `exec`: no shell stays between sshd and gputop.
+_SCRIPT: Final = (
+    'PATH="$PATH:$HOME/.local/bin:$HOME/bin:/usr/local/bin:/opt/gputop/bin"; '
+    'command -v gputop >/dev/null 2>&1 && exec gputop "$@"; '
+    'echo "gputop is not on the PATH of $(uname -n): $PATH" >&2; '
+    f"exit {NOT_FOUND}"
+)
+
+
+class Remote(Struct, frozen=True):
+    """A host, and the path of the ssh that reaches it. ``host``: as `core.protocol.host_name` checks it."""
+
+    ssh: str
+    host: str
+
+    def command(self, words: Sequence[str], *, can_ask: bool, variables: Sequence[str] = ()) -> list[str]:
+        """Return the command line that runs gputop with these words on the host.
+
+        ``can_ask``: ssh may ask for a password on the terminal. ``variables``: ``NAME=value``, of the remote gputop.
+        There is no terminal on the host: it would echo the input and add its own line ends.
+        """
+        options = _OPTIONS if can_ask else {**_OPTIONS, "BatchMode": "yes"}
+        settings = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+        there = shlex.join((*(("env", *variables) if variables else ()), "sh", "-c", _SCRIPT, "gputop", *words))
+        return [self.ssh, "-T", "-C", "-a", "-x", *settings, "--", self.host, f"exec {there}"]

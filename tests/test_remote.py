@@ -1,0 +1,314 @@
+"""gputop on another host, by a real ssh and a real sshd on loopback."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+from children import child, only
+from examples import frame
+from real_terminal import GPUTOP, terminal
+from ssh_host import PATIENCE_S, SshHost, ssh_host
+
+from gputop.core.model.sample import SCHEMA_VERSION, Frame
+from gputop.core.protocol.command import Inspect, Renice, SendSignal, Target
+from gputop.core.protocol.link import Down, News
+from gputop.core.protocol.outcome import Outcome, Status
+from gputop.core.protocol.remote import Hello
+from gputop.wire.encoder import encode
+from gputop.wire.ssh.client import SshClient
+
+NOBODY = (Target(4711, 47110),)
+# gputop's sampler with its real control, but with frames made by hand: there is no driver here
+SAMPLER = (
+    "import os, sys, time",
+    f"sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parent / 'support')]!r}",
+    "from examples import frame",
+    "from gputop.app.backend.backend import BackendRequest",
+    "from gputop.app.backend.operations.choice import open_control",
+    "from gputop.app.serving.greeting import greet",
+    "from gputop.wire.server import ChangeQueue, Lines, Rhythm, obey, serve",
+    "class Source:",
+    "    interval_s = 1.0",
+    "lines, request = Lines(sys.stdout.buffer), BackendRequest(read_only='--read-only' in sys.argv)",
+    "listener, rhythm = greet(request, lines, 60.0), Rhythm(Source())",
+    "changes = ChangeQueue(open_control(request, frozenset({os.getpid()})).execute, lines, rhythm)",
+    "obey(sys.stdin.buffer, rhythm, changes, beats=listener.take)",
+    "serve(listener.paced(lambda: frame(time_s=time.time())), lines, rhythm)",
+)
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[SshHost]:
+    with ssh_host(tmp_path / "host") as host:
+        yield host
+
+
+@contextmanager
+def link(host: SshHost, *words: str, silence_s: float = PATIENCE_S) -> Iterator[tuple[SshClient, SimpleQueue[News]]]:
+    """Connect, and open the link."""
+    printed: list[str] = []
+    client = SshClient(host.remote, words, printed.append, silence_s=silence_s)
+    try:
+        greeting = client.greet()
+        assert isinstance(greeting, Hello), (greeting, printed)
+        news: SimpleQueue[News] = SimpleQueue()
+        client.open(news.put)
+        yield client, news
+    finally:
+        client.close()
+        client.child.wait(PATIENCE_S)
+
+
+def until(news: SimpleQueue[News], kind: type) -> News:
+    """Return the next news of a kind."""
+    while not isinstance(found := news.get(timeout=PATIENCE_S), kind):
+        pass
+    return found
+
+
+def refusal(host: SshHost) -> tuple[str, list[str]]:
+    """Return why there is no link, and what was printed."""
+    printed: list[str] = []
+    client = SshClient(host.remote, ["--demo"], printed.append)
+    try:
+        greeting = client.greet()
+    finally:
+        client.close()
+    assert isinstance(greeting, Down)
+    assert greeting.retry_s is None
+    return greeting.reason, printed
+
+
+def greeting(**changed: object) -> str:
+    """Return a line of Python that greets."""
+    known = {"version": "9.9", "commands": ("beat", "send_signal", "set_interval")}
+    return f"print({encode(Hello(**(known | changed))).decode()!r}, end='', flush=True)"  # type: ignore[arg-type]
+
+
+def gputop(host: SshHost, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*GPUTOP, "--host", "box", *words],
+        env=host.environment, capture_output=True, text=True, check=False, timeout=PATIENCE_S * 2,
+    )  # fmt: skip
+
+
+# --- the screen --------------------------------------------------------------------------------------------------
+def test_the_screen_of_another_host_shows_no_host_no_age_and_leaves_its_sampler_behind(box: SshHost) -> None:
+    with terminal(*GPUTOP, "--host", "box", "--demo", size=(150, 44), environment=box.environment) as shown:
+        shown.until("dgx-07", "COMMAND", "ssh box", "s old, round trip")
+        shown.press("q")
+        assert shown.end() == 0
+    box.until_ended(*box.pids)
+
+
+def test_an_unknown_host_key_is_accepted_without_a_question(box: SshHost) -> None:
+    box.forget_host_key()
+    with terminal(*GPUTOP, "--host", "box", "--demo", environment=box.environment) as shown:
+        shown.until("Are you sure you want to continue connecting")
+        shown.press("no\r")
+        assert shown.end() == 3
+    assert "Host key verification failed" in shown.text
+    assert (box.place / "known").read_text() == ""
+    assert box.pids == []
+
+
+def test_a_passphrase_can_be_typed_neither_before_the_screen_nor_after_a_lost_link(box: SshHost) -> None:
+    box.protect_key("sesame")
+    with terminal(*GPUTOP, "--host", "box", "--demo", size=(150, 44), environment=box.environment) as shown:
+        shown.until("Enter passphrase")
+        shown.press("sesame\r")
+        shown.until("COMMAND", "round trip")
+        os.kill(box.pids[0], signal.SIGKILL)
+        shown.until("NO LINK TO box", "Permission denied", "Ctrl-G connects again")
+        shown.press("\x07")
+        shown.until("Enter passphrase")
+        shown.press("sesame\r")
+        shown.until("COMMAND", "round trip")
+        shown.press("q")
+        assert shown.end() == 0
+
+
+# --- changes -----------------------------------------------------------------------------------------------------
+def test_a_signal_does_not_reach_a_process_there_or_is_not_audited_there(box: SshHost) -> None:
+    box.install(*SAMPLER)
+    with child("SIGTERM") as target, link(box) as (client, news):
+        until(news, Frame)
+        client.send(SendSignal(id="1", signal="SIGTERM", targets=(target.target,)))
+        outcome = until(news, Outcome)
+        assert target.line() == "SIGTERM"
+    assert isinstance(outcome, Outcome)
+    assert only(outcome).status is Status.DONE
+    lines = [json.loads(line) for line in box.audit.splitlines()]
+    assert [line["event"] for line in lines] == ["intent", "outcome"]
+    assert all(line["ssh"].startswith("127.0.0.1 ") and line["pid"] == target.pid for line in lines)
+
+
+def test_read_only_is_forgotten_on_the_way(box: SshHost) -> None:
+    box.install(*SAMPLER)
+    with child("SIGTERM") as target, link(box, "--read-only") as (client, news):
+        client.send(SendSignal(id="1", signal="SIGTERM", targets=(target.target,)))
+        outcome = until(news, Outcome)
+        assert target.state() != "Z"
+    assert isinstance(outcome, Outcome)
+    assert only(outcome).status is Status.REFUSED
+
+
+def test_a_process_is_signalled_on_a_picture_that_is_too_old(box: SshHost) -> None:
+    old = encode(frame(time_s=1000.0)).decode()
+    script = ("import sys, time", greeting(), "sys.stdin.readline()")
+    echo = 'print(\'{"answer":"echo","sent_s":%r,"time_s":%r}\' % (time.time(), time.time()), flush=True)'
+    box.install(*script, echo, f"print({old!r}, end='', flush=True)", "sys.stdin.read()")
+    with link(box) as (client, news):
+        until(news, Frame)
+        client.send(SendSignal(id="1", signal="SIGTERM", targets=NOBODY))
+        outcome = until(news, Outcome)
+    assert isinstance(outcome, Outcome)
+    assert only(outcome).status is Status.REFUSED
+    assert "as it was more than" in only(outcome).detail
+
+
+# --- the link ----------------------------------------------------------------------------------------------------
+def test_a_killed_link_stays_down_or_leaves_its_sampler_behind(box: SshHost) -> None:
+    with link(box, "--demo") as (client, news):
+        until(news, Frame)
+        client.child.kill()
+        down = until(news, Down)
+        until(news, Frame)
+        box.until_ended(box.pids[0])
+    assert isinstance(down, Down)
+    assert down.retry_s is not None
+    assert len(box.pids) == 2
+
+
+def test_a_silent_link_is_waited_for_without_an_end(box: SshHost) -> None:
+    box.install(*SAMPLER)
+    with link(box, silence_s=3.0) as (client, news):
+        until(news, Frame)
+        os.kill(client.child.pid, signal.SIGSTOP)
+        down = until(news, Down)
+        until(news, Frame)
+    assert isinstance(down, Down)
+    assert down.reason == "no answer from box for 3 s"
+
+
+def test_a_sampler_that_nobody_listens_to_waits_for_ever() -> None:
+    command = [*GPUTOP, "stream", "--remote", "1", "--demo", "--interval", "0.1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sampler:
+        assert sampler.stdout is not None
+        lines = sampler.stdout.read().splitlines()  # until it ends
+
+        assert sampler.wait(PATIENCE_S) == 0
+    assert lines[0] == b""
+    assert [json.loads(line).get("sequence") for line in lines[1:]] in ([None, 1], [None, 1, 2])
+
+
+def test_the_noise_of_a_login_shell_keeps_the_screen_from_starting(box: SshHost) -> None:
+    box.greet_logins_with('Welcome!\\n{"answer":"echo"}\\n\\033[2J\\377 half a line')
+    with link(box, "--demo") as (_, news):
+        assert isinstance(until(news, Frame), Frame)
+
+
+# --- hosts that do not answer as wanted ----------------------------------------------------------------------------
+def test_a_changed_host_key_is_accepted(box: SshHost) -> None:
+    box.change_host_key()
+    reason, printed = refusal(box)
+
+    assert reason == "Host key verification failed."
+    assert any("REMOTE HOST IDENTIFICATION HAS CHANGED" in line for line in printed)
+    assert box.pids == []
+
+
+def test_a_host_without_gputop_is_tried_again_and_again(box: SshHost) -> None:
+    box.uninstall()
+    reason, _ = refusal(box)
+
+    assert reason.startswith("gputop is not on the PATH of ")
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (
+            ("import sys", "print('gputop: unknown option --remote.', file=sys.stderr)", "sys.exit(2)"),
+            "gputop on box is too old for --host: update it there",
+        ),
+        (
+            ("import sys", greeting(schema_version=SCHEMA_VERSION + 1), "sys.stdin.read()"),
+            "gputop 9.9 on box is newer than this one: update gputop here",
+        ),
+        (("while True: print('x' * 1000)",), "it sent more than 64 lines a second, so gputop ended it"),
+        (("import sys", "sys.exit('\\x1b[2Jsorry')"), "␛[2Jsorry"),
+    ],
+    ids=["older", "newer", "flood", "escapes"],
+)
+def test_a_host_that_cannot_be_used_has_no_clear_reason(box: SshHost, script: tuple[str, ...], reason: str) -> None:
+    box.install(*script)
+
+    assert refusal(box)[0] == reason
+
+
+def test_a_host_that_lacks_a_command_is_asked_for_it_without_an_answer(box: SshHost) -> None:
+    box.install("import sys", greeting(), "sys.stdin.read()")
+    with link(box) as (client, news):
+        client.send(Inspect(id="1", pid=7))
+        client.send(Renice(id="2", nice=5, targets=NOBODY))
+        inspection, outcome = news.get(timeout=PATIENCE_S), news.get(timeout=PATIENCE_S)
+    assert getattr(inspection, "problem", "") == "gputop 9.9 on box cannot do this"
+    assert isinstance(outcome, Outcome)
+    assert only(outcome).status is Status.REFUSED
+
+
+def test_the_escapes_of_a_host_reach_the_screen(box: SshHost) -> None:
+    evil = encode(frame()).decode().replace("node7", "\\u001b[2J\\u202e")
+    box.install("import sys", greeting(), f"print({evil!r}, end='', flush=True)", "sys.stdin.read()")
+    with link(box) as (_, news):
+        found = until(news, Frame)
+    assert isinstance(found, Frame)
+    assert found.host.name == "␛[2J�"
+
+
+# --- commands ----------------------------------------------------------------------------------------------------
+def test_a_command_runs_here_in_place_of_there_or_loses_its_status(box: SshHost) -> None:
+    done = gputop(box, "snapshot", "--demo", "--json", "--wait", "0", "--where", "user:ann cmd~'a b'")
+    wrong = gputop(box, "snapshot", "--demo", "--jsn")
+    box.refuse_key()
+    lost = gputop(box, "snapshot")
+
+    assert (done.returncode, json.loads(done.stdout)["host"]["name"]) == (0, "dgx-07")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "unknown option --jsn" in wrong.stderr
+    assert lost.returncode == 255
+    assert "Permission denied" in lost.stderr
+    assert len(box.pids) == 2
+
+
+def test_the_escapes_of_a_command_there_reach_the_terminal(box: SshHost) -> None:
+    box.install(r"print('\x1b[2Jone\ttwo\r\nthree', end='')", "import sys", "sys.exit(4)")
+    with terminal(*GPUTOP, "--host", "box", "snapshot", environment=box.environment) as shown:
+        assert shown.end() == 4
+    assert b"\x1b[2J" not in shown.written
+    assert "␛[2Jone" in shown.text
+    assert "three" in shown.text
+
+
+def test_a_command_there_outlives_the_one_here(box: SshHost) -> None:
+    words = [*GPUTOP, "--host", "box", "stream", "--demo"]
+    with subprocess.Popen(words, env=box.environment, stdout=subprocess.PIPE) as here:
+        assert here.stdout is not None
+        here.stdout.readline()
+        here.kill()
+    box.until_ended(*box.pids)
+
+
+@pytest.mark.parametrize("name", ["-oProxyCommand=true", "a b", "", "$(id)", "ann@-x", "a,b"])
+def test_a_host_name_that_ssh_could_take_for_an_option_is_used(name: str) -> None:
+    done = subprocess.run([*GPUTOP, f"--host={name}", "snapshot"], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert "is not a host such as" in done.stderr
