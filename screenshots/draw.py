@@ -181,8 +181,9 @@ async def draw(picture: Picture) -> str:
 
 async def draw_fleet(picture: Picture) -> str:
     """Return the picture of the simulated fleet as SVG."""
-    fleet = SimulatedFleet(lambda: NOON).read()
-    app = FleetApp(lambda: fleet, FleetOptions(keys=keymap("gputop"), theme=picture.theme))
+    source = SimulatedFleet(lambda: NOON)
+    fleet = source.read()
+    app = FleetApp(source, FleetOptions(keys=keymap("gputop"), theme=picture.theme))
     async with app.run_test(size=picture.size) as pilot:
         app.fleet_screen.show(fleet)
         await pilot.press(*picture.keys)

@@ -6,6 +6,7 @@ from math import pi, sin
 from random import Random
 from typing import Final
 
+from gputop.core.fleet.history import FleetCurve, FleetHistory, Stretch, Subject, history_queries
 from gputop.core.fleet.model import Fleet, FleetAlert, FleetGpu, FleetHost, FleetServer, Holding, totals, use_of
 
 _SERVER: Final = "demo"
@@ -23,6 +24,10 @@ _JOBS: Final = (
 )  # fmt: skip
 
 
+_RANGES: Final = {
+    "util": (0.0, 100.0), "tensor": (0.0, 55.0), "mem": (1.0, 88.0), "power": (560.0, 5500.0), "temp": (31.0, 71.0),
+    "clock": (345e6, 1980e6), "busy": (0.0, 8.0), "held": (8.0, 8.0), "used": (1e9, 600e9), "active": (0.0, 8.0),
+}  # fmt: skip
 _SLOW_JOB: Final = "moe-8x22b"  # on its first host it works less than on the others
 _SLOW_LOAD: Final = 24.0
 
@@ -48,6 +53,30 @@ class SimulatedFleet:
             alerts=(alert,),
             simulated=True,
         )
+
+    def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
+        """Return curves that a day could have."""
+        keys = [query.key for query in history_queries(subject, stretch.step_s)]
+        curves = tuple(_curve(key, subject, stretch) for key in keys)
+        return FleetHistory(subject=subject, stretch=stretch, curves=curves)
+
+    def close(self) -> None:
+        """Do nothing: there is no connection."""
+
+
+def _curve(key: str, subject: Subject, stretch: Stretch) -> FleetCurve:
+    """Return a curve that follows the day, with a pause now and then."""
+    random = Random(subject.name + subject.gpu)  # noqa: S311 - a demo
+    phase, pause = random.random() * 2 * pi, random.randrange(5, 11)
+    low, high = _RANGES[key]
+
+    def at(time_s: float) -> float:
+        if int(time_s // 3600) % pause == 0:
+            return low
+        load = 0.72 + 0.18 * sin(time_s / 86_400 * 2 * pi + phase) + 0.06 * sin(time_s / 600 + phase)
+        return low + (high - low) * min(1.0, load)
+
+    return FleetCurve(key=key, values=tuple(map(at, stretch.times)))
 
 
 def _hosts(now: float) -> list[FleetHost]:

@@ -1,17 +1,19 @@
 """The app of the fleet screen: asks in a thread, so that the screen never waits for a server."""
 
-from collections.abc import Callable
 from threading import Event, Thread
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
 
+from gputop.core.fleet.history import FleetHistory, Stretch, Subject
 from gputop.core.fleet.model import Fleet
 from gputop.ui.input.keymap import ALWAYS_QUITS
+from gputop.ui.screens.fleet.history import FleetHistoryPage, HistoryWanted
 from gputop.ui.screens.fleet.options import FleetOptions
 from gputop.ui.screens.fleet.screen import FleetScreen
+from gputop.ui.screens.fleet.subjects import SubjectChosen
 from gputop.ui.terminal_app import TerminalApp
 
 
@@ -27,6 +29,26 @@ class FleetRead(Message):
         return isinstance(message, FleetRead)
 
 
+class HistoryRead(Message):
+    """A history has come."""
+
+    def __init__(self, history: FleetHistory) -> None:
+        super().__init__()
+        self.history = history
+
+
+class FleetSource(Protocol):
+    """The servers of a fleet. Each method may take long, and names failures in its answer."""
+
+    def read(self) -> Fleet:
+        """Return all hosts."""
+        ...
+
+    def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
+        """Return the curves of a part of the fleet."""
+        ...
+
+
 class FleetApp(TerminalApp):
     """Shows a fleet until the user quits."""
 
@@ -35,11 +57,14 @@ class FleetApp(TerminalApp):
     BINDINGS: ClassVar[list[BindingType]] = [Binding(ALWAYS_QUITS, "quit", "Quit", show=False, priority=True)]
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, read: Callable[[], Fleet], options: FleetOptions) -> None:
+    def __init__(self, source: FleetSource, options: FleetOptions) -> None:
         super().__init__(
             options.theme, options.keys, is_ascii=options.is_ascii, writes_changes_only=options.writes_changes_only
         )
-        self._read = read
+        self._source = source
+        self._is_ascii = options.is_ascii
+        self._history: HistoryWanted | None = None
+        self._is_history_wanted = Event()
         self._interval_s = options.interval_s
         self._is_wanted = Event()
         self._is_over = False
@@ -53,15 +78,31 @@ class FleetApp(TerminalApp):
         """Begin to ask."""
         super().on_mount()
         Thread(target=self._ask, name="fleet", daemon=True).start()
+        Thread(target=self._ask_histories, name="fleet-history", daemon=True).start()
 
     def on_unmount(self) -> None:
         """Stop asking."""
         self._is_over = True
         self._is_wanted.set()
+        self._is_history_wanted.set()
 
     def on_fleet_read(self, message: FleetRead) -> None:
         """Show a reading."""
         self.fleet_screen.show(message.fleet)
+
+    def on_subject_chosen(self, message: SubjectChosen) -> None:
+        """Open the history page."""
+        self.push_screen(FleetHistoryPage(message.subject, message.gpus, is_ascii=self._is_ascii))
+
+    def on_history_wanted(self, message: HistoryWanted) -> None:
+        """Ask for a history."""
+        self._history = message
+        self._is_history_wanted.set()
+
+    def on_history_read(self, message: HistoryRead) -> None:
+        """Show a history, if its page is still open."""
+        if isinstance(self.screen, FleetHistoryPage):
+            self.screen.show_history(message.history)
 
     def action_read_now(self) -> None:
         """Ask without waiting for the next time."""
@@ -70,5 +111,13 @@ class FleetApp(TerminalApp):
     def _ask(self) -> None:
         while not self._is_over:
             self._is_wanted.clear()
-            self.post_message(FleetRead(self._read()))
+            self.post_message(FleetRead(self._source.read()))
             self._is_wanted.wait(self._interval_s)
+
+    def _ask_histories(self) -> None:
+        """Ask for the history that was wanted last: those before it are no longer looked at."""
+        while self._is_history_wanted.wait() and not self._is_over:
+            self._is_history_wanted.clear()
+            wanted = self._history
+            if wanted is not None:
+                self.post_message(HistoryRead(self._source.history(wanted.subject, wanted.stretch)))

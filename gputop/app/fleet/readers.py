@@ -12,6 +12,7 @@ from gputop.app.fleet.http_config import access_of
 from gputop.app.fleet.request import FleetRequest
 from gputop.core.fleet.build import alerts_of, hosts_of
 from gputop.core.fleet.exposition import answers_of
+from gputop.core.fleet.history import FleetHistory, Stretch, Subject, history_queries
 from gputop.core.fleet.host_list import hosts_in
 from gputop.core.fleet.model import Fleet, FleetAlert, FleetHost, FleetServer, totals
 from gputop.core.fleet.plan import Query, is_label, queries
@@ -30,6 +31,14 @@ class FleetReader(Protocol):
 
     def read(self) -> Fleet:
         """Return all hosts. Servers that do not answer are named in it; this never raises."""
+        ...
+
+    def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
+        """Return the curves of a part of the fleet. Failures are named in it; this never raises."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections. A question that hangs is left to its thread."""
         ...
 
 
@@ -84,6 +93,18 @@ class PrometheusReader:
             alerts=tuple(alert for some in alerts for alert in some) if alerts else None,
         )
 
+    def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
+        """Ask the server of the subject."""
+        client = next((one for one in self._clients if one.name == subject.server), self._clients[0])
+        curves, problems = client.curves(history_queries(subject, stretch.step_s), stretch)
+        return FleetHistory(subject=subject, stretch=stretch, curves=curves, problems=problems)
+
+    def close(self) -> None:
+        """Close the connections to all servers."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for client in self._clients:
+            client.close()
+
     def _part(self, client: PrometheusClient) -> "_Part":
         began = time.monotonic()
         found = client.ask(self._queries)
@@ -122,6 +143,17 @@ class ExporterReader:
             servers=(FleetServer(name=_EXPORTERS, took_s=time.monotonic() - began),),
             hosts=hosts,
         )
+
+    def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
+        """Say that exporters have no history."""
+        problems = ("exporters serve present values only: a history needs a server (--prometheus)",)
+        return FleetHistory(subject=subject, stretch=stretch, problems=problems)
+
+    def close(self) -> None:
+        """Close the connections to all exporters."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for connection in self._connections.values():
+            connection.close()
 
     def _hosts(self, name: str) -> tuple[FleetHost, ...]:
         try:

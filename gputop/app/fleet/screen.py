@@ -42,5 +42,5 @@ def show_screen(request: FleetRequest, where: tuple[Filter[FleetHost], ...], sor
     )
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there
-    FleetApp(reader.read, options).run(mouse=True)
+    FleetApp(reader, options).run(mouse=True)
     return OK

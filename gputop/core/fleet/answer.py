@@ -61,6 +61,18 @@ class Alerts(Struct, frozen=True):
     alerts: list[Alert] = []
 
 
+class Curve(Struct, frozen=True):
+    """Values over time, each with its Unix time."""
+
+    values: list[tuple[float, float]] = []
+
+
+class Curves(Struct, frozen=True):
+    """The data of a query over time."""
+
+    result: list[Curve] = []
+
+
 class _Head(Struct, frozen=True, rename={"error_type": "errorType"}):
     """The head of every answer."""
 
@@ -88,8 +100,15 @@ class AlertAnswer(_Head, frozen=True):
     data: Alerts = Alerts()
 
 
+class CurveAnswer(_Head, frozen=True):
+    """Values over time."""
+
+    data: Curves = Curves()
+
+
 VALUES: Final = Decoder(ValueAnswer, strict=False)  # numbers are text on the wire
 LABELS: Final = Decoder(LabelAnswer, strict=False)
+CURVES: Final = Decoder(CurveAnswer, strict=False)
 ALERTS: Final = Decoder(AlertAnswer)
 
 

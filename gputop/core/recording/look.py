@@ -10,18 +10,40 @@ from msgspec.structs import replace
 from gputop.core.recording.window import Window
 
 SPANS: Final = (60.0, 300.0, 900.0, 3600.0, inf)
-_STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400)
+_STEPS: Final = (
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    14_400,
+    21_600,
+    43_200,
+    86_400,
+    172_800,
+    604_800,
+)
 
 
 class Look(Struct, frozen=True):
-    """A choice of what to show. ``zoom``: of `SPANS`. ``end_s``: of the window; None follows the last sample.
+    """A choice of what to show. ``zoom``: of ``spans``. ``end_s``: of the window; None follows the last sample.
 
-    ``cursor_s``: the time whose values are read; None: the last ones.
+    ``cursor_s``: the time whose values are read; None: the last ones. ``spans``: those to zoom through.
     """
 
     zoom: int = 1
     end_s: float | None = None
     cursor_s: float | None = None
+    spans: tuple[float, ...] = SPANS
 
     @classmethod
     def over(cls, whole: Window) -> "Look":
@@ -33,7 +55,7 @@ class Look(Struct, frozen=True):
         span_s = self.span_s(whole)
         if self.end_s is not None:
             return Window(self.end_s - span_s, self.end_s)
-        if self.zoom == len(SPANS) - 1:
+        if self.zoom == len(self.spans) - 1:
             return whole
         column_s = span_s / columns
         end_s = ceil(whole.end_s / column_s - 1e-6) * column_s
@@ -41,11 +63,15 @@ class Look(Struct, frozen=True):
 
     def span_s(self, whole: Window) -> float:
         """Return the seconds that the window spans."""
-        return min(SPANS[self.zoom], max(whole.span_s, 1.0)) if self.zoom == len(SPANS) - 1 else SPANS[self.zoom]
+        return (
+            min(self.spans[self.zoom], max(whole.span_s, 1.0))
+            if self.zoom == len(self.spans) - 1
+            else self.spans[self.zoom]
+        )
 
     def zoomed(self, step: int, whole: Window) -> "Look":
         """Return a look at more or less time around the cursor, or else up to the same end."""
-        look = replace(self, zoom=max(0, min(len(SPANS) - 1, self.zoom + step)))
+        look = replace(self, zoom=max(0, min(len(self.spans) - 1, self.zoom + step)))
         if self.cursor_s is None:
             return look if self.end_s is None else look.ending(self.end_s, whole)
         return look.ending(self.cursor_s + look.span_s(whole) / 2, whole)

@@ -1,7 +1,7 @@
 """The client of one Prometheus server, or of one that speaks its API: at most four questions at a time."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from typing import Final, TypeVar
@@ -10,17 +10,20 @@ from msgspec import DecodeError, Struct
 
 from gputop.core.fleet.answer import (
     ALERTS,
+    CURVES,
     LABELS,
     OK,
     VALUES,
     Alert,
     AlertAnswer,
     Answers,
+    CurveAnswer,
     LabelAnswer,
     Sample,
     Series,
     ValueAnswer,
 )
+from gputop.core.fleet.history import FleetCurve, Stretch, curve_of
 from gputop.core.fleet.plan import OF_LABELS, Query
 from gputop.core.text.text import excerpt
 from gputop.wire.prometheus.http import Access, Connection, Endpoint, HttpError
@@ -31,7 +34,7 @@ _WARNINGS: Final = 3
 _REFUSED: Final = (401, 403)
 _NOT_FOUND: Final = 404
 A = TypeVar("A")
-T = TypeVar("T", ValueAnswer, LabelAnswer, AlertAnswer)
+T = TypeVar("T", ValueAnswer, LabelAnswer, AlertAnswer, CurveAnswer)
 
 
 class Round(Struct, frozen=True):
@@ -76,10 +79,22 @@ class PrometheusClient:
                 else:
                     values[key] = answer.data.result
                 warned.update(dict.fromkeys(excerpt(text) for text in answer.warnings[:_WARNINGS]))
-        missing = tuple(
-            reason if len(keys) == len(queries) else f"{', '.join(keys)}: {reason}" for reason, keys in failed.items()
-        )
+        missing = _missing(failed, len(queries))
         return Round(Answers(values, labels), self._alerts_of(alerts), (*missing, *warned))
+
+    def curves(self, queries: Sequence[Query], stretch: Stretch) -> tuple[tuple[FleetCurve, ...], tuple[str, ...]]:
+        """Ask for values over time; return the curves, and why those that are missing are."""
+        waiting = [(query.key, self._pool.submit(self._range, query, stretch)) for query in queries]
+        found: list[FleetCurve] = []
+        failed: dict[str, list[str]] = {}
+        for key, future in waiting:
+            try:
+                curves = self._result(future).data.result
+            except HttpError as error:  # noqa: PERF203 - a few rounds
+                failed.setdefault(str(error), []).append(key)
+            else:
+                found.append(curve_of(key, stretch, curves[0].values if curves else ()))
+        return tuple(found), _missing(failed, len(queries))
 
     def close(self) -> None:
         """Close the connections; a question that hangs stays in its thread."""
@@ -104,6 +119,13 @@ class PrometheusClient:
         answer = self._connection().ask("/api/v1/query", form, timeout_s=self._timeout_s)
         return _decoded(answer, _labels) if query.key in OF_LABELS else _decoded(answer, _values)
 
+    def _range(self, query: Query, stretch: Stretch) -> CurveAnswer:
+        form = {
+            "query": query.text, "start": f"{stretch.start_s:.3f}", "end": f"{stretch.end_s:.3f}",
+            "step": f"{stretch.step_s:.3f}", "timeout": f"{self._timeout_s:g}s",
+        }  # fmt: skip
+        return _decoded(self._connection().ask("/api/v1/query_range", form, timeout_s=self._timeout_s), _curves)
+
     def _alerts(self) -> AlertAnswer:
         return _decoded(self._connection().ask("/api/v1/alerts", timeout_s=self._timeout_s), ALERTS.decode)
 
@@ -122,6 +144,15 @@ def _values(body: bytes) -> ValueAnswer:
 
 def _labels(body: bytes) -> LabelAnswer:
     return LABELS.decode(_plain(body))
+
+
+def _curves(body: bytes) -> CurveAnswer:
+    return CURVES.decode(_plain(body))
+
+
+def _missing(failed: Mapping[str, Sequence[str]], asked: int) -> tuple[str, ...]:
+    """Return a line for each reason, with the queries that failed for it unless those are all."""
+    return tuple(reason if len(keys) == asked else f"{', '.join(keys)}: {reason}" for reason, keys in failed.items())
 
 
 def _plain(body: bytes) -> bytes:

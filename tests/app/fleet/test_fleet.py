@@ -3,11 +3,18 @@
 import json
 import subprocess
 import sys
+import time
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from prometheus_server import PROMETHEUS, exporters, prometheus, refusing_port
+
+from gputop.app.fleet.readers import reader_of
+from gputop.app.fleet.request import FleetRequest
+from gputop.core.fleet.history import Stretch, Subject
 
 _PATIENCE_S = 60
 
@@ -47,10 +54,34 @@ def test_a_real_prometheus_gives_hosts_gpus_labels_and_free_ones(tmp_path: Path)
         assert [host["host"] for host in free["hosts"]] == ["host0003", "host0006", "host0009", "host0012"]
         assert _gputop("free", "-n", "9", "--prometheus", url).returncode == 1
 
+        _every_history_has_values_and_no_query_is_wrong(url)
+
         table = _gputop("--prometheus", url, "--where", "idle>=8", "--sort", "power").stdout
         assert "oooooooo" in table
         assert "host0005" in table
         assert "host0001" not in table
+
+
+def _every_history_has_values_and_no_query_is_wrong(url: str) -> None:
+    reader = reader_of(FleetRequest(prometheus=(url,)))
+    server = url.removeprefix("http://")
+    now = time.time()
+    host = Subject(kind="host", name="host0001", server=server, instances=("host0001:9400",))
+    some = [
+        host, replace(host, kind="gpu", gpu="3"), replace(host, kind="fleet", instances=()),
+        replace(host, kind="rack", name="r7", instances=()), replace(host, kind="model", name="NVIDIA H100 80GB HBM3"),
+    ]  # fmt: skip
+    for subject in some:
+        for stretch in (Stretch(now - 60, now, 15), Stretch(now - 86_400, now, 600)):
+            found = reader.history(subject, stretch)
+            assert found.problems == (), subject
+            assert {curve.key for curve in found.curves} > {"util", "mem", "power"}
+            assert all(not isnan(curve.values[-1]) for curve in found.curves), subject
+    for kind, name in (("user", 'a"\\n'), ("job", "slurm:7"), ("job", "tree:7@host0001"), ("job", "hpc:7")):
+        found = reader.history(replace(host, kind=kind, name=name), Stretch(now - 60, now, 15))
+        assert found.problems == (), name
+        assert all(isnan(value) for curve in found.curves for value in curve.values), name
+    reader.close()
 
 
 def test_exporters_are_read_without_a_server_and_those_that_fail_say_why() -> None:

@@ -1,20 +1,32 @@
 """Page of one host of a fleet."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from gputop.core.fleet.model import FleetHost
 from gputop.ui.render.line import Line
 from gputop.ui.screens.fleet.lines import host_lines
+from gputop.ui.screens.fleet.subjects import SubjectChosen, host_subject
 from gputop.ui.screens.pages.page import Page
 
 
 class HostPage(Page):
     """Shows all that is known of a host, and follows it."""
 
+    TAKES: ClassVar[Mapping[str, str]] = {**Page.TAKES, "history": "open_history"}
+
     def __init__(self, host: FleetHost) -> None:
         super().__init__()
         self.host = host
         self.title_text = host.name
+
+    def open_history(self) -> None:
+        """Show the history of the host."""
+        self.post_message(SubjectChosen(host_subject(self.host), tuple(gpu.index for gpu in self.host.gpus)))
+
+    def keys_line(self) -> str:
+        """Return the keys."""
+        return f"{super().keys_line()} · {self.name_of('history')} history"
 
     def show(self, host: FleetHost) -> None:
         """Draw newer values."""

@@ -15,11 +15,13 @@ from gputop.core.fleet.model import Fleet
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line, Spans
 from gputop.ui.render.line_widget import FastLines
+from gputop.ui.screens.fleet.history import FleetHistoryPage
 from gputop.ui.screens.fleet.host_page import HostPage
 from gputop.ui.screens.fleet.keys_page import KeysPage
 from gputop.ui.screens.fleet.lines import header_lines, map_lines, map_names, map_note
 from gputop.ui.screens.fleet.options import FleetOptions
 from gputop.ui.screens.fleet.state import HOST_VIEW, MAP_VIEW, FleetState
+from gputop.ui.screens.fleet.subjects import SubjectChosen, group_subject, host_subject
 from gputop.ui.screens.fleet.table import group_table, host_table
 
 _TAKES: Final[Mapping[str, str]] = {
@@ -27,11 +29,12 @@ _TAKES: Final[Mapping[str, str]] = {
     "page-down": "page_down", "home": "home", "end": "end", "process": "open", "filter": "filter", "search": "filter",
     "sort-next": "sort_next", "sort-before": "sort_before", "sort-menu": "sort_next", "invert": "invert",
     "view-next": "view_next", "view-before": "view_before", "tree": "map", "view-users": "users", "view-jobs": "jobs",
+    "history": "history",
     "read-now": "read_now", "back": "back", "redraw": "redraw", "help": "help", "theme": "theme", "suspend": "suspend",
 }  # fmt: skip
 _FOOTER: Final = (
     ("help", "Help"), ("process", "Open"), ("filter", "Filter"), ("sort-next", "Sort"), ("invert", "Reverse"),
-    ("view-next", "View"), ("view-users", "Users"), ("view-jobs", "Jobs"), ("quit", "Quit"),
+    ("view-next", "View"), ("view-users", "Users"), ("view-jobs", "Jobs"), ("history", "History"), ("quit", "Quit"),
 )  # fmt: skip
 _HEADS: Final = 1
 _FAR: Final = 10**6
@@ -82,6 +85,8 @@ class FleetScreen(Screen[None]):
             found = next((host for host in fleet.hosts if host.key == page.host.key), None)
             if found is not None:
                 page.show(found)
+        elif isinstance(page, FleetHistoryPage):
+            page.follow_time()
 
     # --- drawing -------------------------------------------------------------------------------------------------
     def draw(self) -> None:
@@ -208,6 +213,14 @@ class FleetScreen(Screen[None]):
     def _open_group(self, group: Group) -> None:
         self.state.enter(group)
         self.draw()
+
+    def do_history(self) -> None:
+        """Show the history of the host or group under the cursor."""
+        host, group, fleet = self.state.host, self.state.group, self.state.whole
+        if host is not None:
+            self.post_message(SubjectChosen(host_subject(host), tuple(gpu.index for gpu in host.gpus)))
+        elif group is not None and fleet is not None:
+            self.post_message(SubjectChosen(group_subject(group, self.state.view, fleet)))
 
     def do_filter(self) -> None:
         """Ask for a filter."""

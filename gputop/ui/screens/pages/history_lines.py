@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from math import isnan
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,22 +11,30 @@ from gputop.core.detection.timeline import Episode
 from gputop.core.model.metric import Unit
 from gputop.core.model.process_id import ProcessId
 from gputop.core.model.sample import Gpu
-from gputop.core.model.units import NOTHING, duration_text, value_text
-from gputop.core.recording.look import Look, column_of, ticks
+from gputop.core.model.units import duration_text
+from gputop.core.recording.look import Look, column_of
 from gputop.core.recording.process_history import Track
 from gputop.core.recording.window import Times, Window
 from gputop.core.text.fit import fit, fit_right
 from gputop.core.text.plot import overlay
-from gputop.ui.panels.band import LABEL, Band, band_lines, cells_of
+from gputop.ui.panels.band import LABEL, cells_of
 from gputop.ui.panels.findings import MARKS, split_verdict
 from gputop.ui.panels.gpu_cards import PLOTS, Plot
 from gputop.ui.panels.values import clock
-from gputop.ui.render.line import BLANK, Line, Span, Spans
+from gputop.ui.render.line import BLANK, Line, Span
+from gputop.ui.screens.pages.history_plots import (
+    Curve,
+    Picture,
+    axis,
+    curve_text,
+    highest,
+    plots,
+    seconds_text,
+    value_read,
+)
 from gputop.ui.state.view import View
 
-_TICK: Final = 14  # cells
 _MOST_FINDINGS: Final = 4
-_MOST_ROWS: Final = 10
 _INKS: Final = ("utilization", "power", "warm", "memory", "hot", "temperature", "high", "cpu")  # of GPUs on one axis
 _BIG: Final = 10**6
 
@@ -45,17 +52,6 @@ class Topic(Struct, frozen=True):
     def times(self, view: View) -> Times:
         """Return the times of its samples."""
         return view.history.times if self.process is None else view.tracks.times
-
-
-class _Curve(Struct, frozen=True):
-    """A series to plot. ``why``: the reason for its absence."""
-
-    name: str
-    values: Sequence[float]
-    unit: Unit
-    ink: str
-    top: float
-    why: str = ""
 
 
 def history_page(
@@ -78,44 +74,22 @@ def history_page(
     ]
     curves = _curves(topic, view)
     if topic.plot is not None:
-        picture = _Picture(times, window, (cells, max(2, height - len(lines) - 1)), cursor)
-        return [*lines, *_overlaid(curves, picture, is_ascii=view.plots.is_ascii), _axis(window, cells, cursor)]
-    rows = (height - len(lines) - 1) // max(1, len(curves))
-    plot_size = cells, max(1, min(_MOST_ROWS, rows))
-    for curve in curves:
-        spread = times.spread(curve.values, window, 2 * cells)
-        at = _read(curve, spread, cursor)
-        labels: list[Spans] = [
-            [
-                (fit(curve.name, 6), "muted"),
-                (fit_right(_text(at, curve.unit), LABEL - 7), "muted" if at is None else "title"),
-            ],
-            [(fit_right(f"of {_text(curve.top, curve.unit)}", LABEL - 1), "faint")],
-        ]
-        band = Band(labels, spread, curve.top, curve.ink, curve.why or "no values in this time", cursor)
-        lines += band_lines(band, plot_size, is_ascii=view.plots.is_ascii)
-    return [*lines, _axis(window, cells, cursor)]
+        picture = Picture(times, window, (cells, max(2, height - len(lines) - 1)), cursor)
+        return [*lines, *_overlaid(curves, picture, is_ascii=view.plots.is_ascii), axis(window, cells, cursor)]
+    picture = Picture(times, window, (cells, height - len(lines) - 1), cursor)
+    return [*lines, *plots(curves, picture, is_ascii=view.plots.is_ascii), axis(window, cells, cursor)]
 
 
-class _Picture(NamedTuple):
-    """The times and the room of plots; ``cursor``: its column."""
-
-    times: Times
-    window: Window
-    size: tuple[int, int]
-    cursor: int | None
-
-
-def _overlaid(curves: Sequence[_Curve], of: _Picture, *, is_ascii: bool) -> list[Line]:
+def _overlaid(curves: Sequence[Curve], of: Picture, *, is_ascii: bool) -> list[Line]:
     """Return the curves on one axis; at the left the value of each in its colour."""
     cells, rows = of.size
     spreads = [of.times.spread(curve.values, of.window, 2 * cells) for curve in curves]
     top = max((curve.top for curve in curves), default=1.0)
     marks = "".join(curve.name[-1] for curve in curves) if is_ascii else ""
-    labels: list[Span] = [(f"axis to {_text(top, curves[0].unit)}" if curves else "no GPU", "muted")]
+    labels: list[Span] = [(f"axis to {curve_text(top, curves[0].unit)}" if curves else "no GPU", "muted")]
     for curve, spread in zip(curves, spreads, strict=True):
-        at = _read(curve, spread, of.cursor)
-        value = fit_right(_text(at, curve.unit), LABEL - 8)
+        at = value_read(curve, spread, of.cursor)
+        value = fit_right(curve_text(at, curve.unit), LABEL - 8)
         labels.append((f"{fit(curve.name, 6)}{value}" + (f" {curve.why}" if curve.why else ""), curve.ink))
     if len(labels) > rows:
         labels = [*labels[: rows - 1], (f"+{len(labels) - rows + 1} more", "warm")]
@@ -136,16 +110,11 @@ def _inked(row: Sequence[tuple[str, int]], inks: Sequence[str], cursor: int | No
     return [("".join(sign for sign, _ in run), ink) for ink, run in groupby(held, lambda cell: cell[1])]
 
 
-def _read(curve: _Curve, spread: Sequence[float], cursor: int | None) -> float | None:
-    """Return the value at the cursor, or the last one."""
-    return _last(curve.values) if cursor is None else _highest(spread[2 * cursor : 2 * cursor + 2])
-
-
 def _known(times: Times, whole: Window) -> Line:
     """Return since when, in which steps and how far back values are kept."""
     step_s = whole.span_s / len(times)
     kept = duration_text(step_s * times.most)
-    every = _seconds(round(4 * step_s) / 4 or step_s)
+    every = seconds_text(round(4 * step_s) / 4 or step_s)
     text = f"  a value every {every} · {duration_text(whole.span_s)} so far, at most {kept} is kept"
     return Line((("since " + clock(whole.start_s), "text"), (text, "muted")))
 
@@ -154,13 +123,9 @@ def _shown(look: Look, window: Window, whole: Window, cells: int) -> Line:
     """Return the window, its resolution and the time of the values that are read."""
     at = f"at {clock(look.cursor_s)}" if look.cursor_s is not None else f"now {clock(whole.end_s)}"
     end_s = min(window.end_s, whole.end_s)
-    column = _seconds(window.span_s / cells)
+    column = seconds_text(window.span_s / cells)
     text = f"  {clock(window.start_s)} to {clock(end_s)} · each column: highest value of {column}"
     return Line(((fit(at, LABEL - 2), "accent"), (text, "muted")))
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds < 9.95 else duration_text(round(seconds))
 
 
 def _findings(episodes: Sequence[Episode], window: Window, whole: Window, cells: int) -> list[Line]:
@@ -204,7 +169,7 @@ def _ended_s(episode: Episode, whole: Window) -> float:
     return whole.end_s if episode.end_s is None else episode.end_s
 
 
-def _curves(topic: Topic, view: View) -> list[_Curve]:
+def _curves(topic: Topic, view: View) -> list[Curve]:
     if topic.process is not None:
         return _of_process(view.tracks.track(topic.process))
     gpus = [gpu for gpu in view.gpus if gpu.uuid in topic.gpus]
@@ -214,43 +179,17 @@ def _curves(topic: Topic, view: View) -> list[_Curve]:
     return [_of_gpu(gpu, plot, plot.label, view) for gpu in gpus[:1] for plot in PLOTS]
 
 
-def _of_gpu(gpu: Gpu, plot: Plot, name: str, view: View) -> _Curve:
+def _of_gpu(gpu: Gpu, plot: Plot, name: str, view: View) -> Curve:
     metric = plot.metric
     values, why = view.history.series(gpu.uuid, metric.key).last(_BIG), gpu.why(metric)
-    top = plot.top(view.values(gpu)) or _highest(values) or 1.0
-    return _Curve(name, values, metric.unit, plot.ink, top, why.text if why else "")
+    top = plot.top(view.values(gpu)) or highest(values) or 1.0
+    return Curve(name, values, metric.unit, plot.ink, top, why.text if why else "")
 
 
-def _of_process(track: Track) -> list[_Curve]:
+def _of_process(track: Track) -> list[Curve]:
     memory, sm, cpu = (series.last(_BIG) for series in (track.memory, track.sm, track.cpu))
     return [
-        _Curve("MEM", memory, Unit.BYTES, "memory", (_highest(memory) or 0.0) * 1.1 or 1.0),
-        _Curve("SM", sm, Unit.PERCENT, "utilization", 100.0),
-        _Curve("CPU", cpu, Unit.PERCENT, "cpu", max(100.0, _highest(cpu) or 0.0)),
+        Curve("MEM", memory, Unit.BYTES, "memory", (highest(memory) or 0.0) * 1.1 or 1.0),
+        Curve("SM", sm, Unit.PERCENT, "utilization", 100.0),
+        Curve("CPU", cpu, Unit.PERCENT, "cpu", max(100.0, highest(cpu) or 0.0)),
     ]
-
-
-def _axis(window: Window, cells: int, cursor: int | None) -> Line:
-    """Return the times of day below the plots, and the place of the cursor."""
-    row = [" "] * cells
-    has_seconds = window.span_s / max(1, cells // _TICK) < 60
-    for time_s in ticks(window, max(1, cells // _TICK)):
-        at = column_of(time_s, window, cells)
-        text = "└" + (clock(time_s) if has_seconds else clock(time_s)[:5])
-        if at is not None and at + len(text) <= cells:
-            row[at : at + len(text)] = text
-    if cursor is not None:
-        row[cursor] = "▲"
-    return Line(((fit(f"{duration_text(window.span_s)} shown", LABEL), "muted"), ("".join(row), "muted")))
-
-
-def _last(values: Sequence[float]) -> float | None:
-    return values[-1] if len(values) and not isnan(values[-1]) else None
-
-
-def _highest(values: Sequence[float]) -> float | None:
-    return max((value for value in values if not isnan(value)), default=None)
-
-
-def _text(value: float | None, unit: Unit) -> str:
-    return NOTHING if value is None else value_text(value, unit)

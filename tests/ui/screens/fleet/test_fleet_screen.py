@@ -8,11 +8,13 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
+from gputop.core.fleet.history import FleetCurve, FleetHistory, Stretch, Subject
 from gputop.core.fleet.model import Fleet, FleetGpu, FleetHost, FleetServer, Holding, totals
 from gputop.core.protocol.link import Down
 from gputop.ui.fleet_app import FleetApp
 from gputop.ui.input.keymap import keymap
 from gputop.ui.render.line_widget import FastLines
+from gputop.ui.screens.fleet.history import FleetHistoryPage
 from gputop.ui.screens.fleet.host_page import HostPage
 from gputop.ui.screens.fleet.keys_page import KeysPage
 from gputop.ui.screens.fleet.options import FleetOptions
@@ -43,8 +45,21 @@ HOSTS: Final = _fleet(
 )  # fmt: skip
 
 
+class _Source:
+    """Servers that answer what a test says, and remember what they were asked for."""
+
+    def __init__(self, read: Callable[[], Fleet]) -> None:
+        self.read = read
+        self.asked: list[tuple[Subject, Stretch]] = []
+
+    def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
+        self.asked.append((subject, stretch))
+        curve = FleetCurve(key="util", values=(50.0,) * len(stretch.times))
+        return FleetHistory(subject=subject, stretch=stretch, curves=(curve,), problems=("power: too long",))
+
+
 def _app(read: Callable[[], Fleet] = lambda: HOSTS) -> FleetApp:
-    return FleetApp(read, FleetOptions(keys=keymap("gputop"), writes_changes_only=False))
+    return FleetApp(_Source(read), FleetOptions(keys=keymap("gputop"), writes_changes_only=False))
 
 
 def _text(app: FleetApp) -> list[str]:
@@ -215,3 +230,33 @@ async def test_without_gputop_export_the_view_of_users_says_why_it_is_empty() ->
         await _until(pilot, app, "HOST")
         await pilot.press("A")
         await _until(pilot, app, "no user is known: gputop export runs on none of these hosts")
+
+
+async def _page_text(pilot: "Pilot[Down]", app: FleetApp, word: str) -> str:
+    for _ in range(1000):
+        page = app.screen
+        if isinstance(page, FleetHistoryPage):
+            text = "\n".join("".join(text for text, _ in line.spans) for line in page.body.lines)
+            if word in text:
+                return f"{page.title_line()}\n{text}"
+        await pilot.pause(0.01)
+    pytest.fail(f"no {word!r} in the page")
+
+
+async def test_history_of_the_host_under_the_cursor_zooms_to_weeks_and_shows_what_is_missing() -> None:
+    source = _Source(lambda: HOSTS)
+    app = FleetApp(source, FleetOptions(keys=keymap("gputop"), writes_changes_only=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await _until(pilot, app, "HOST")
+        await pilot.press("down", "b")
+        text = await _page_text(pilot, app, "50%")
+        assert "History · host n2 · p:9090" in text
+        assert "power: too long" in text
+        await pilot.press("minus", "minus", "minus", "minus")
+        assert "28d" in await _page_text(pilot, app, "each value: mean of 3h")
+        assert all(len(stretch.times) <= 240 for _, stretch in source.asked)
+        await pilot.press("1")
+        assert "GPU 1" in await _page_text(pilot, app, "GPU")
+        assert source.asked[-1][0].instances == ("n2:9400",)
+        await pilot.press("escape")
+        assert app.screen is app.fleet_screen
