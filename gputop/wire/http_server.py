@@ -45,6 +45,7 @@ class Response(Struct, frozen=True):
 
 
 Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
+Tls: TypeAlias = Callable[[], SSLContext | None]
 
 
 class _Connection:
@@ -56,9 +57,12 @@ class _Connection:
 
 
 class HttpServer:
-    """Answers requests on an open socket until it is closed. ``answer`` must be quick: all clients share its thread."""
+    """Answers requests on an open socket until it is closed. ``answer`` must be quick: all clients share its thread.
 
-    def __init__(self, listener: socket.socket, answer: Answer, tls: SSLContext | None = None, most: int = 64) -> None:
+    ``tls``: of the next connection; None for plain HTTP.
+    """
+
+    def __init__(self, listener: socket.socket, answer: Answer, tls: Tls = lambda: None, most: int = 64) -> None:
         self._listener = listener
         self._answer = answer
         self._tls = tls
@@ -151,7 +155,7 @@ class HttpServer:
         reader = asyncio.StreamReader(_MOST_HEAD, self._loop)
         protocol = asyncio.StreamReaderProtocol(reader, loop=self._loop)
         client.setblocking(False)
-        transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, client, ssl=self._tls)
+        transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, client, ssl=self._tls())
         return reader, asyncio.StreamWriter(transport, protocol, reader, self._loop)
 
     async def _exchange(

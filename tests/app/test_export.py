@@ -279,13 +279,18 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
     folder = tmp_path_factory.mktemp("keys")
+    certificate(folder)
+    return folder
+
+
+def certificate(folder: Path) -> None:
+    """Write a new certificate and its key."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
          "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
          "-keyout", "key.pem", "-out", "cert.pem"],
         cwd=folder, check=True, capture_output=True, timeout=60,
     )  # fmt: skip
-    return folder
 
 
 def context(keys: Path, *, shows: bool = False) -> ssl.SSLContext:
@@ -314,6 +319,38 @@ def test_client_certificates_are_required(keys: Path, sans: str, status: int) ->
         assert running.get("/", tls=context(keys, shows=True))[0] == status
         with pytest.raises((OSError, http.client.HTTPException)):
             running.get("/", tls=context(keys))
+
+
+def test_a_renewed_certificate_is_served_without_a_restart(keys: Path, tmp_path: Path) -> None:
+    web = tmp_path / "web.yml"
+    for name in ("cert.pem", "key.pem"):
+        shutil.copy(keys / name, tmp_path)
+    web.write_text("tls_server_config: {cert_file: cert.pem, key_file: key.pem}")
+    with exporting("--demo", "--web-config", str(web)) as running:
+        before = ssl.get_server_certificate((running.host, running.port), timeout=PATIENCE_S)
+        certificate(tmp_path)
+        after = ssl.get_server_certificate((running.host, running.port), timeout=PATIENCE_S)
+
+    assert before != after
+    assert after.split() == (tmp_path / "cert.pem").read_text().split()
+
+
+def test_a_removed_user_is_refused_at_once_and_a_broken_file_changes_nothing(tmp_path: Path) -> None:
+    bcrypt = pytest.importorskip("bcrypt")
+    hashed = bcrypt.hashpw(b"right", bcrypt.gensalt(4)).decode()
+    web = tmp_path / "web.yml"
+    web.write_text(f"basic_auth_users: {{ann: '{hashed}', bob: '{hashed}'}}\n")
+    with exporting("--demo", "--web-config", str(web)) as running:
+        assert running.get("/", user="ann:right")[0] == 200
+        web.write_text(f"basic_auth_users: {{bob: '{hashed}'}}\n")
+        assert running.get("/", user="ann:right")[0] == 401
+        web.write_text("basic_auth_users: {")
+        assert [running.get("/", user=f"{name}:right")[0] for name in ("ann", "bob")] == [401, 200]
+        end = time.monotonic() + PATIENCE_S
+        while 'gputop_unread_source{source="web_config"' not in running.get(user="bob:right")[1]:
+            assert time.monotonic() < end
+        web.unlink()
+        assert running.get("/", user="ann:right")[0] == 401
 
 
 def test_passwords_are_required(tmp_path: Path) -> None:

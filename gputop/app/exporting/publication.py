@@ -35,6 +35,7 @@ class Publication:
         self._count = 0
         self._duration_s = 0.0
         self._text = ""
+        self._unread: dict[str, str] = {}
 
     def publish(self, frame: Frame, duration_s: float, holders: Holders = _NONE) -> None:
         """Publish a frame, which took ``duration_s`` to make."""
@@ -45,6 +46,11 @@ class Publication:
             self._frame, self._duration_s = frame, duration_s
             self._count += 1
             self._text = ""
+
+    def note_unread(self, source: str, why: str) -> None:
+        """Note in a word why a source could not be read; empty if it could."""
+        with self._gate:
+            self._unread[source] = why
 
     def kept(self) -> tuple[Kept, ...]:
         """Return the totals that survive a restart."""
@@ -73,6 +79,7 @@ class Publication:
     def _about_itself(self, frame: Frame | None) -> str:
         if Group.GPUTOP not in self._shape.groups:
             return ""
-        usage, unread = self._past.usage, self._past.holders.unread
+        usage = self._past.usage
+        unread = {source: why for source, why in (*self._past.holders.unread.items(), *self._unread.items()) if why}
         own = Exporter("", __version__, frame, usage, self.age_s, self._count, self._duration_s, unread)
         return exposition({Exporter: [own]}, EXPORTER)

@@ -71,16 +71,29 @@ class WebConfig(Struct, frozen=True, forbid_unknown_fields=True):
     basic_auth_users: dict[str, str] = {}
 
 
-class Access:
-    """Who may read. ``tls``: None for plain HTTP."""
+_OPEN: Final = WebConfig()
 
-    def __init__(self, config: WebConfig = WebConfig(), tls: ssl.SSLContext | None = None) -> None:  # noqa: B008
+
+class Access:
+    """Who may read. ``tls``: None for plain HTTP; ``files``: what was read for it."""
+
+    def __init__(
+        self,
+        config: WebConfig = _OPEN,
+        tls: ssl.SSLContext | None = None,
+        files: tuple[str, ...] = (),
+    ) -> None:
         self.tls = tls
+        self.files = files
         self._config = config
         self._sans = frozenset(config.tls_server_config.client_allowed_sans if config.tls_server_config else ())
         self._key = os.urandom(32)
         self._known: dict[bytes, None] = {}
         self._pool = ThreadPoolExecutor(1, "passwords")  # a hash takes a tenth of a second, by design
+
+    def close(self) -> None:
+        """End its thread."""
+        self._pool.shutdown(wait=False)
 
     @property
     def is_open(self) -> bool:
@@ -123,7 +136,11 @@ def access_of(path: str | None) -> Access:
         return Access()
     config = _read(path)
     _check(config, path)
-    return Access(config, _context(config.tls_server_config, path) if config.tls_server_config else None)
+    tls = config.tls_server_config
+    if tls is None:
+        return Access(config, None, (path,))
+    named = (name for name in (tls.cert_file, tls.key_file, tls.client_ca_file) if name)
+    return Access(config, _context(tls, path), (path, *(_beside(path, name) for name in named)))
 
 
 def _read(path: str) -> WebConfig:
@@ -177,11 +194,15 @@ def _context(tls: Tls, path: str) -> ssl.SSLContext:
 
 def _trusted(path: str, name: str) -> str:
     """Return the path of a file that the configuration names. Raises BadRequestError."""
-    found = os.path.join(os.path.dirname(os.path.abspath(path)), name)
+    found = _beside(path, name)
     why = danger(found)
     if why:
         raise _bad(path, f"cannot use {excerpt(found)}: {why}")
     return found
+
+
+def _beside(path: str, name: str) -> str:
+    return os.path.join(os.path.dirname(os.path.abspath(path)), name)
 
 
 def _load(path: str, what: str, load: Callable[[], None]) -> None:

@@ -12,7 +12,7 @@ from gputop.report.prometheus.series import Entity, Labelled, Series
 class Exporter(Entity):
     """The exporter. ``frame``: the last one; None before the first. ``samples``: how many it took.
 
-    ``unread``: in a word, why a source of labels could not be read.
+    ``unread``: in a word, why a file or service could not be read.
     """
 
     version: str
@@ -86,7 +86,7 @@ EXPORTER: Final[tuple[Series[Exporter], ...]] = (
         _of_frame(lambda frame: len(frame.problems)),
     ),
     _row(
-        "gputop_unread_source", "", "A source of labels that gputop could not read; the value is 1.", _unread,
+        "gputop_unread_source", "", "A file or service that gputop could not read; the value is 1.", _unread,
         "source", "reason",
     ),
     _row(
