@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,6 +133,44 @@ def test_a_passphrase_can_be_typed_neither_before_the_screen_nor_after_a_lost_li
         shown.until("COMMAND", "round trip")
         shown.press("q")
         assert shown.end() == 0
+
+
+def test_a_host_without_gputop_gets_a_copy_without_a_question(box: SshHost) -> None:
+    box.uninstall()
+    with terminal(*GPUTOP, "--host", "box", "--demo", environment=box.environment) as shown:
+        shown.until("gputop is not installed on box", "MiB into ~/.cache/gputop/brought", "Copy gputop there?")
+        shown.press("n\r")
+        assert shown.end() == 3
+    assert not (box.place / "home" / ".cache").exists()
+
+
+def test_a_copy_that_was_brought_does_not_run(box: SshHost) -> None:
+    box.uninstall()
+    box.offer_python()
+    with terminal(*GPUTOP, "--host", "box", "--demo", size=(150, 44), environment=box.environment) as shown:
+        shown.until("Copy gputop there?")
+        shown.press("y\r")
+        shown.until("dgx-07", "COMMAND", "round trip")
+        shown.press("q")
+        assert shown.end() == 0
+    done = gputop(box, "snapshot", "--demo", "--json", "--wait", "0")
+
+    assert (done.returncode, json.loads(done.stdout)["host"]["name"]) == (0, "dgx-07")
+    assert [path.name for path in (box.place / "home" / ".cache" / "gputop").iterdir()] == ["brought"]
+
+
+def test_a_copy_is_sent_to_a_python_that_it_does_not_fit(box: SshHost) -> None:
+    box.uninstall()
+    other = box.place / "bin" / "python3"
+    other.write_text("#!/bin/sh\necho 3.9 x86_64\n")
+    other.chmod(0o700)
+    (box.place / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}").symlink_to(other)
+    with terminal(*GPUTOP, "--host", "box", "--demo", environment=box.environment) as shown:
+        shown.until("Copy gputop there?")
+        shown.press("y\r")
+        assert shown.end() == 3
+    assert f"it has no Python {sys.version_info[0]}.{sys.version_info[1]}" in shown.text
+    assert "but 3.9 x86_64" in shown.text
 
 
 # --- changes -----------------------------------------------------------------------------------------------------

@@ -71,6 +71,11 @@ class SshHost:
         program.write_text("\n".join((f"#!{sys.executable}", *script, "")) if script else text)
         program.chmod(0o700)
 
+    def offer_python(self) -> None:
+        """Put the Python of the tests on the PATH of the host."""
+        name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+        (self.place / "bin" / name).symlink_to(os.path.realpath(sys.executable))
+
     @property
     def pids(self) -> list[int]:
         """Return the pid of each gputop that was started on the host."""

@@ -8,7 +8,9 @@ from typing import IO, Final
 
 from gputop.app.remote.input_end import UNTIL_INPUT_ENDS
 from gputop.app.remote.reach import reached
+from gputop.app.terminal import warn
 from gputop.core.text.text import clean
+from gputop.wire.ssh.command import NOT_FOUND
 
 _LINE_BYTES: Final = 65_536
 
@@ -27,7 +29,10 @@ def run_there(host: str, words: Sequence[str]) -> int:
             copier.start()
         for copier in copiers:
             copier.join()
-        return child.wait()
+        status = child.wait()
+    if status == NOT_FOUND and sys.stderr.isatty():
+        warn(f"to copy gputop to {host}, start the screen: gputop --host {host}")
+    return status
 
 
 def _copier(pipe: IO[bytes] | None, stream: IO[str]) -> threading.Thread:

@@ -1,7 +1,7 @@
 """Screen of another host: its sampler runs there, and ssh asks before the screen starts."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from signal import SIGINT, signal
 
@@ -9,27 +9,24 @@ from gputop.app.backend.backend import Viewer
 from gputop.app.errors import NO_DRIVER, UseCaseError
 from gputop.app.monitoring.screen import Parts, ScreenRequest, configured, run_live, sampler_arguments
 from gputop.app.remote.reach import reached
+from gputop.app.terminal import Person
 from gputop.core.probing.progress import Prober
 from gputop.core.protocol.link import Down
+from gputop.core.protocol.remote import Hello
 from gputop.lazy_imports import lean
 from gputop.wire.ssh.client import SshClient, show_on_terminal
-from gputop.wire.ssh.command import Remote
+from gputop.wire.ssh.command import NOT_FOUND, Remote
 
 
 def show_remote_screen(request: ScreenRequest, host: str) -> int:
     """Show the screen of a host until the user quits; return the exit status."""
     said, settings = configured(request)
     remote = reached(host)
-    link = SshClient(remote, sampler_arguments(request.backend, settings), show_on_terminal)
-    try:
-        lean("textual.app")
-        import_module("gputop.ui.app")  # while ssh connects
-        greeting = link.greet()
-    except KeyboardInterrupt:
-        link.close()
-        raise
+    words = sampler_arguments(request.backend, settings)
+    link, greeting = _connected(remote, words)
+    if isinstance(greeting, Down) and greeting.status == NOT_FOUND:
+        link, greeting = _brought(remote, words, greeting)
     if isinstance(greeting, Down):
-        link.close()
         raise UseCaseError(NO_DRIVER, f"cannot reach gputop on {host}: {greeting.reason}")
     parts = Parts(
         viewer=Viewer(greeting.user),
@@ -41,6 +38,32 @@ def show_remote_screen(request: ScreenRequest, host: str) -> int:
         log_in=_log_in(link, host),
     )
     return run_live(link, said, settings, parts)
+
+
+def _connected(remote: Remote, words: Sequence[str]) -> tuple[SshClient, Hello | Down]:
+    """Return a link and its greeting, or why there is none; the link is closed then."""
+    link = SshClient(remote, words, show_on_terminal)
+    try:
+        lean("textual.app")
+        import_module("gputop.ui.app")  # while ssh connects
+        greeting = link.greet()
+    except KeyboardInterrupt:
+        link.close()
+        raise
+    if isinstance(greeting, Down):
+        link.close()
+    return link, greeting
+
+
+def _brought(remote: Remote, words: Sequence[str], down: Down) -> tuple[SshClient, Hello | Down]:
+    """Offer to copy gputop to the host, and connect again; raise UseCaseError without a copy."""
+    from gputop.app.remote.bring import bring
+
+    problem = bring(remote, Person())
+    if problem:
+        text = f"cannot reach gputop on {remote.host}: {down.reason}; {problem}. Install it there"
+        raise UseCaseError(NO_DRIVER, text)
+    return _connected(remote, words)
 
 
 def _log_in(link: SshClient, host: str) -> Callable[[], str]:

@@ -14,9 +14,10 @@ _OPTIONS: Final = {
     "RemoteCommand": "none",  # one of the configuration would keep ours from running
     "ClearAllForwardings": "yes",  # forwarded ports are for logins, and a second connection cannot open them again
 }
+BROUGHT: Final = "~/.cache/gputop/brought"  # where a copy of gputop lies that was brought by ssh
 # A shell that is not a login shell often lacks these folders. `exec`: no shell stays between sshd and gputop.
 _SCRIPT: Final = (
-    'PATH="$PATH:$HOME/.local/bin:$HOME/bin:/usr/local/bin:/opt/gputop/bin"; '
+    'PATH="$PATH:$HOME/.local/bin:$HOME/bin:/usr/local/bin:/opt/gputop/bin:$HOME/.cache/gputop/brought/bin"; '
     'command -v gputop >/dev/null 2>&1 && exec gputop "$@"; '
     'echo "gputop is not on the PATH of $(uname -n): $PATH" >&2; '
     f"exit {NOT_FOUND}"
@@ -33,9 +34,15 @@ class Remote(Struct, frozen=True):
         """Return the command line that runs gputop with these words on the host.
 
         ``can_ask``: ssh may ask for a password on the terminal. ``variables``: ``NAME=value``, of the remote gputop.
+        """
+        return self.shell(_SCRIPT, ("gputop", *words), can_ask=can_ask, variables=variables)
+
+    def shell(self, script: str, words: Sequence[str], *, can_ask: bool, variables: Sequence[str] = ()) -> list[str]:
+        """Return the command line that runs a script of sh on the host; ``words``: $0, $1 and so on.
+
         There is no terminal on the host: it would echo the input and add its own line ends.
         """
         options = _OPTIONS if can_ask else {**_OPTIONS, "BatchMode": "yes"}
         settings = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        there = shlex.join((*(("env", *variables) if variables else ()), "sh", "-c", _SCRIPT, "gputop", *words))
+        there = shlex.join((*(("env", *variables) if variables else ()), "sh", "-c", script, *words))
         return [self.ssh, "-T", "-C", "-a", "-x", *settings, "--", self.host, f"exec {there}"]
