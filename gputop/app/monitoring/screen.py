@@ -15,7 +15,7 @@ from gputop.app.errors import BAD_INPUT, NO_DRIVER, OK, UseCaseError
 from gputop.app.settings.settings_file import Written, save, settled, written
 from gputop.app.terminal import warn
 from gputop.core.probing.progress import Prober
-from gputop.core.protocol.link import Link
+from gputop.core.protocol.link import Down, Link
 from gputop.core.protocol.player import Player
 from gputop.core.recording.recording import Recorder
 from gputop.core.settings.settings import READ_ONLY, SETTING_BY_KEY, Settings
@@ -118,48 +118,44 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
     from gputop.core.plugins.tables import PANELS
     from gputop.report.csv import csv
     from gputop.ui.app import GputopApp
-    from gputop.ui.input.replay_actions import EVERY
     from gputop.ui.options import ViewOptions
     from gputop.ui.render.layout import Density
+
+    view = ViewOptions(
+        theme=settings.theme, density=Density(settings.density), is_ascii=settings.ascii or not speaks_unicode(),
+        own_user=parts.viewer.name, own_pid=parts.viewer.pid, settings=settings, problems=_reported(said),
+        settings_file=clean(said.file), save=save, player=parts.player, recorder=parts.recorder, panels=PANELS,
+        panel_ended=_keep_ending, source=parts.source, prober=parts.prober, csv=csv, keep_copy=keep_copy,
+        notifier=ProgramNotifier(os.environ), read_only_by=_read_only_by(said),
+        has_all_processes=parts.has_all_processes, remote=parts.remote, refused=parts.refused, log_in=parts.log_in,
+    )  # fmt: skip
+    _take_terminal()
+    collect_seldom()  # after the last import that stays loaded
+    app = GputopApp(link, view)
+    return _status(app.run(mouse=True), app.return_code)
+
+
+def _status(down: Down | None, code: int | None) -> int:
+    if down is None:
+        return code or OK  # 1 after an error of the screen, which Textual has printed
+    print(down.reason, file=sys.stderr)  # the sampler's own message
+    return BAD_INPUT if down.status is None else down.status
+
+
+def _reported(said: Written) -> tuple[str, ...]:
+    """Return the mistakes in the settings, also in the keys; print them."""
+    from gputop.ui.input.replay_actions import EVERY
 
     problems = settled(actions={action.id: action.place for action in EVERY}, said=said).problems
     for problem in problems:
         warn(problem)
-    view = ViewOptions(
-        theme=settings.theme,
-        density=Density(settings.density),
-        is_ascii=settings.ascii or not speaks_unicode(),
-        own_user=parts.viewer.name,
-        own_pid=parts.viewer.pid,
-        settings=settings,
-        problems=problems,
-        settings_file=clean(said.file),
-        save=save,
-        player=parts.player,
-        recorder=parts.recorder,
-        panels=PANELS,
-        panel_ended=_keep_ending,
-        source=parts.source,
-        prober=parts.prober,
-        csv=csv,
-        keep_copy=keep_copy,
-        notifier=ProgramNotifier(os.environ),
-        read_only_by=_read_only_by(said),
-        has_all_processes=parts.has_all_processes,
-        remote=parts.remote,
-        refused=parts.refused,
-        log_in=parts.log_in,
-    )
+    return problems
+
+
+def _take_terminal() -> None:
     signal(SIGHUP, SIG_DFL)  # also under nohup: a screen without its terminal is useless
-    collect_seldom()  # after the last import that stays loaded
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is for messages
-    app = GputopApp(link, view)
-    down = app.run(mouse=True)
-    if down is None:
-        return app.return_code or OK  # 1 after an error of the screen, which Textual has printed
-    print(down.reason, file=sys.stderr)  # the sampler's own message
-    return BAD_INPUT if down.status is None else down.status
 
 
 def overridden(settings: Settings, request: ScreenRequest) -> Settings:

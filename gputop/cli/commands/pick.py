@@ -12,18 +12,19 @@ from gputop.core.model.metric import Unit
 from gputop.core.model.quantity import expected, quantity
 from gputop.core.text.text import excerpt
 
+_DESCRIPTION: Final = (
+    "Choose the GPUs with the least use. Order: GPUs that are free (see gputop free), then more unused memory (in"
+    " whole GiB), lower utilization (the higher of two readings), fewer processes. Busy, lost and hung GPUs are not"
+    " chosen. The choice and its reason go to standard error.\nThe GPUs are free now but not"
+    " reserved: gputop cannot see a process that has just started and holds no memory yet, or another gputop pick"
+    " that runs at the same time."
+)
 _FORMATS: Final = ("env", "index", "uuid", "json")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.description = (
-        "Choose the GPUs with the least use. Order: GPUs that are free (see gputop free), then more unused memory (in"
-        " whole GiB), lower utilization (the higher of two readings), fewer processes. Busy, lost and hung GPUs are not"
-        " chosen. The choice and its reason go to standard error.\nThe GPUs are free now but not"
-        " reserved: gputop cannot see a process that has just started and holds no memory yet, or another gputop pick"
-        " that runs at the same time."
-    )
+    parser.description = _DESCRIPTION
     add_ending(
         parser,
         "gputop pick -n 2 --min-free 20GiB --wait --exec python train.py",
@@ -33,20 +34,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-n", "--count", type=whole(1), default=1, metavar="N", help="number of GPUs (default 1)")
     parser.add_argument(
-        "--min-free",
-        dest="min_free_bytes",
-        type=_measured(Unit.BYTES),
-        default=0.0,
-        metavar="SIZE",
+        "--min-free", dest="min_free_bytes", type=_measured(Unit.BYTES), default=0.0, metavar="SIZE",
         help="minimum free memory per GPU, such as 20GiB",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--max-util",
-        dest="max_utilization_percent",
-        type=_measured(Unit.PERCENT),
-        metavar="PERCENT",
+        "--max-util", dest="max_utilization_percent", type=_measured(Unit.PERCENT), metavar="PERCENT",
         help=f"maximum utilization per GPU (default {BUSY_PERCENT:g}); 100 accepts busy GPUs",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--mig", dest="with_instances", action="store_true",
         help="also choose MIG instances; a process can use only one",

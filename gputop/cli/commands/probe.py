@@ -15,6 +15,10 @@ from gputop.core.model.quantity import expected, quantity
 from gputop.core.probing.probe import Level
 from gputop.core.text.text import excerpt
 
+_DESCRIPTION: Final = (
+    "Test GPUs in parallel, with a program that a plugin provides. gputop refuses to test GPUs in use. "
+    "gputop changes no GPU setting and ends only processes that it started itself."
+)
 _MOST_MEMORY: Final = 0.95
 _MOST_BUSBW: Final = 1e6
 
@@ -22,10 +26,7 @@ _MOST_BUSBW: Final = 1e6
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = USAGE
-    parser.description = (
-        "Test GPUs in parallel, with a program that a plugin provides. gputop refuses to test GPUs in use. "
-        "gputop changes no GPU setting and ends only processes that it started itself."
-    )
+    parser.description = _DESCRIPTION
     parser.add_argument(
         "tests", nargs="*", metavar="TEST", help="only these tests, such as gemm.bf16 or memory (--list shows all)"
     )
@@ -38,18 +39,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--time", dest="time_s", type=duration, metavar="DURATION", help="time limit of the whole run, such as 90s, 2h"
     )
     parser.add_argument(
-        "--mem",
-        dest="memory",
-        type=_memory,
-        metavar="SIZE",
+        "--mem", dest="memory", type=_memory, metavar="SIZE",
         help="memory to test: 8GiB, or a share of free memory (default 90%%, quick 25%%)",
-    )
+    )  # fmt: skip
     _add_results(parser)
     parser.add_argument(
-        "--min-busbw",
-        type=_busbw,
-        metavar="GB/S",
-        help="minimum all-reduce bus bandwidth (busbw of nccl-tests)",
+        "--min-busbw", type=_busbw, metavar="GB/S", help="minimum all-reduce bus bandwidth (busbw of nccl-tests)"
     )
     parser.add_argument(
         "--python", metavar="PYTHON", help="the Python interpreter that has torch (default: the first one found)"

@@ -17,16 +17,9 @@ _QUIET: Final = {NOTHING, "0", "0B"}  # muted, so that busy values stand out
 
 
 def row_line(
-    entry: TableLine,
-    columns: Sequence[tuple[Column, int]],
-    *,
-    skip: int,
-    is_own: bool,
-    base: str,
-    search: str = "",
-    mark: str = "",
-    is_awaited: bool = False,
-) -> Line:
+    entry: TableLine, columns: Sequence[tuple[Column, int]], *,
+    skip: int, is_own: bool, base: str, search: str = "", mark: str = "", is_awaited: bool = False,
+) -> Line:  # fmt: skip
     """Return an entry's line.
 
     ``skip``: cells of the command scrolled off at the left; ``search``: text to highlight; ``mark``: the ink of a
@@ -38,24 +31,23 @@ def row_line(
     held, held_ink = "", "text"  # neighbours of one ink are one span: fewer to paint
     for column, width in columns:
         if column.width == 0:
-            spans.append((held, held_ink))
             sign: Spans = [("@ ", "accent")] if is_awaited and width > 4 else []
             sign += [("! ", mark)] if mark and width > 2 + length(sign) else []
             room = width - length(sign)
-            spans += [*sign, *highlighted(_prefixed(entry, column, room, skip=skip, is_own=is_own), sought)]
-            held = ""
-            continue
-        text = instead[column.key] if column.key in instead else column.text(row)
-        ink = _ink(column, text, is_own=is_own)
-        cell = _cell(text, width, column.is_text)
-        if sought and column.is_searched:
-            spans += [(held, held_ink), *highlighted([(cell, ink)], sought)]
-            held = ""
-            continue
-        if ink != held_ink:
-            spans.append((held, held_ink))
-            held, held_ink = "", ink
-        held += cell
+            cells = [*sign, *highlighted(_prefixed(entry, column, room, skip=skip, is_own=is_own), sought)]
+        else:
+            text = instead[column.key] if column.key in instead else column.text(row)
+            ink = _ink(column, text, is_own=is_own)
+            cell = _cell(text, width, column.is_text)
+            if not (sought and column.is_searched):
+                if ink != held_ink:
+                    spans.append((held, held_ink))
+                    held, held_ink = "", ink
+                held += cell
+                continue
+            cells = highlighted([(cell, ink)], sought)
+        spans += [(held, held_ink), *cells]
+        held = ""
     spans.append((held, held_ink))
     return Line(tuple(spans), base)
 

@@ -298,9 +298,8 @@ def _kept(
     grew, of, why = _spread(even, total, shape)
     span_s = starts[-1] - starts[0]
     even_rate = total / span_s
-    loads = {IDLE, LIGHT} if even_rate >= shape.copies_mib and span_s < shape.copies_s else {IDLE}
-    is_loading = _share(even, total, work, loads) > shape.loading
-    if why or (why := _current(even, shape) or (Why.LOADING if is_loading else None)):
+    why = why or _current(even, shape) or _loading(even, total, work, span_s, shape)
+    if why:
         return why
     if trend(lows) < shape.trend_z:
         return Why.NO_TREND
@@ -321,6 +320,11 @@ def _kept(
         steps=count,
         busy=_share(even, total, work, {BUSY}),
     )
+
+
+def _loading(even: Sequence[float], total: float, work: Sequence[int], span_s: float, shape: Shape) -> Why | None:
+    loads = {IDLE, LIGHT} if total / span_s >= shape.copies_mib and span_s < shape.copies_s else {IDLE}
+    return Why.LOADING if _share(even, total, work, loads) > shape.loading else None
 
 
 def _episodes(steps: Sequence[float], most: float) -> int:

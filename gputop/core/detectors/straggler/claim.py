@@ -72,30 +72,7 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
         subject=process_subject(track.process, track.use),
         summary=f"{rank_text(track)} on GPU {track.board.index} has slowed job {slow.ranks.job.label} for "
         f"{duration_text(slow.lasted_s)}: it {_how(slow, share)}{_why(gpu, reasons)}",
-        evidence=(
-            Evidence(
-                "lasted_s",
-                round(slow.lasted_s, 1),
-                f"slowed job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}",
-            ),
-            Evidence(
-                "clock_percent",
-                round(100 * share, 1),
-                f"{100 * share:.0f}% of the SM clock of the other ranks",
-                100 if slow.is_clock else None,
-            ),
-            Evidence(
-                "gpu_utilization_percent",
-                round(slow.gu, 1),
-                f"GPU utilization of this rank: {slow.gu:.0f}%",
-                round(slow.others_gu, 1),
-            ),
-            Evidence(
-                "clocks_event_reasons",
-                ", ".join(reasons) or None,
-                f"the driver reports lower clocks: {_causes(reasons)}" if reasons else "the driver reports no reason",
-            ),
-        ),
+        evidence=_evidence(slow, share, reasons),
         remedy=_remedy(slow),
         action="detail" if slow.is_gpu else "process",
         confidence=confidence_of(
@@ -108,6 +85,33 @@ def claim_of(slow: Slow, context: Context, dials: Mapping[str, float]) -> Claim:
         else ("the number of ranks (the environment of its processes does not contain it)",),
         began_s=context.now_s - slow.lasted_s,
         hold_s=30.0,
+    )
+
+
+def _evidence(slow: Slow, share: float, reasons: tuple[str, ...]) -> tuple[Evidence, ...]:
+    return (
+        Evidence(
+            "lasted_s",
+            round(slow.lasted_s, 1),
+            f"slowed job {slow.ranks.job.label} for {duration_text(slow.lasted_s)}",
+        ),
+        Evidence(
+            "clock_percent",
+            round(100 * share, 1),
+            f"{100 * share:.0f}% of the SM clock of the other ranks",
+            100 if slow.is_clock else None,
+        ),
+        Evidence(
+            "gpu_utilization_percent",
+            round(slow.gu, 1),
+            f"GPU utilization of this rank: {slow.gu:.0f}%",
+            round(slow.others_gu, 1),
+        ),
+        Evidence(
+            "clocks_event_reasons",
+            ", ".join(reasons) or None,
+            f"the driver reports lower clocks: {_causes(reasons)}" if reasons else "the driver reports no reason",
+        ),
     )
 
 
