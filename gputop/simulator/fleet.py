@@ -38,7 +38,7 @@ class SimulatedFleet:
     def __init__(self, wall: Callable[[], float] = time.time) -> None:
         self._wall = wall
 
-    def read(self) -> Fleet:
+    def read(self, *, is_urgent: bool = False) -> Fleet:  # noqa: ARG002 - it always answers
         """Return all hosts."""
         now = self._wall()
         hosts = tuple(_hosts(now))

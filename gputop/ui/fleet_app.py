@@ -40,8 +40,8 @@ class HistoryRead(Message):
 class FleetSource(Protocol):
     """The servers of a fleet. Each method may take long, and names failures in its answer."""
 
-    def read(self) -> Fleet:
-        """Return all hosts."""
+    def read(self, *, is_urgent: bool = False) -> Fleet:
+        """Return all hosts. ``is_urgent``: also ask servers that failed a moment ago."""
         ...
 
     def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
@@ -109,10 +109,11 @@ class FleetApp(TerminalApp):
         self._is_wanted.set()
 
     def _ask(self) -> None:
+        is_urgent = False
         while not self._is_over:
             self._is_wanted.clear()
-            self.post_message(FleetRead(self._source.read()))
-            self._is_wanted.wait(self._interval_s)
+            self.post_message(FleetRead(self._source.read(is_urgent=is_urgent)))
+            is_urgent = self._is_wanted.wait(self._interval_s)
 
     def _ask_histories(self) -> None:
         """Ask for the history that was wanted last: those before it are no longer looked at."""

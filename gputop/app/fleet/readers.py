@@ -3,18 +3,18 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Final, Protocol
-
-from msgspec import Struct
 
 from gputop.app.errors import BadRequestError
 from gputop.app.fleet.http_config import access_of
+from gputop.app.fleet.known_server import KnownServer
 from gputop.app.fleet.request import FleetRequest
-from gputop.core.fleet.build import alerts_of, hosts_of
+from gputop.core.fleet.build import hosts_of
 from gputop.core.fleet.exposition import answers_of
-from gputop.core.fleet.history import FleetHistory, Stretch, Subject, history_queries
+from gputop.core.fleet.history import FleetHistory, Stretch, Subject
 from gputop.core.fleet.host_list import hosts_in
-from gputop.core.fleet.model import Fleet, FleetAlert, FleetHost, FleetServer, totals
+from gputop.core.fleet.model import Fleet, FleetHost, FleetServer, totals
 from gputop.core.fleet.plan import Query, is_label, queries
 from gputop.core.text.text import excerpt
 from gputop.wire.prometheus.client import PrometheusClient
@@ -29,8 +29,11 @@ _EXPORTERS: Final = "exporters"
 class FleetReader(Protocol):
     """A way to read a fleet."""
 
-    def read(self) -> Fleet:
-        """Return all hosts. Servers that do not answer are named in it; this never raises."""
+    def read(self, *, is_urgent: bool = False) -> Fleet:
+        """Return all hosts. Servers that do not answer are named in it; this never raises.
+
+        ``is_urgent``: also ask those that failed a moment ago.
+        """
         ...
 
     def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
@@ -58,31 +61,22 @@ def reader_of(request: FleetRequest, *, over_s: int = 0) -> FleetReader:
     return ExporterReader(request)
 
 
-class _Part(Struct, frozen=True):
-    """What one server knows."""
-
-    server: FleetServer
-    hosts: tuple[FleetHost, ...]
-    alerts: tuple[FleetAlert, ...] | None
-
-
 class PrometheusReader:
     """Reads a fleet from one or several servers."""
 
     def __init__(self, request: FleetRequest, asked: Sequence[Query]) -> None:
-        access = access_of(request.http_config)
-        self._labels = request.asked_labels
-        self._queries = asked
         try:
             places = [endpoint(url) for url in request.prometheus]
         except ValueError as error:
             raise BadRequestError(str(error)) from None
-        self._clients = [PrometheusClient(place, access, request.timeout_s) for place in places]
+        access = partial(access_of, request.http_config)
+        clients = [PrometheusClient(place, access(), request.timeout_s) for place in places]
+        self._servers = [KnownServer(client, access, asked, request.asked_labels) for client in clients]
         self._pool = ThreadPoolExecutor(len(places), thread_name_prefix="fleet")
 
-    def read(self) -> Fleet:
+    def read(self, *, is_urgent: bool = False) -> Fleet:
         """Ask all servers at once."""
-        parts = list(self._pool.map(self._part, self._clients))
+        parts = list(self._pool.map(lambda server: server.read(is_urgent=is_urgent), self._servers))
         hosts = tuple(host for part in parts for host in part.hosts)
         alerts = [part.alerts for part in parts if part.alerts is not None]
         return Fleet(
@@ -95,28 +89,14 @@ class PrometheusReader:
 
     def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
         """Ask the server of the subject."""
-        client = next((one for one in self._clients if one.name == subject.server), self._clients[0])
-        curves, problems = client.curves(history_queries(subject, stretch.step_s), stretch)
-        return FleetHistory(subject=subject, stretch=stretch, curves=curves, problems=problems)
+        server = next((one for one in self._servers if one.name == subject.server), self._servers[0])
+        return server.history(subject, stretch)
 
     def close(self) -> None:
         """Close the connections to all servers."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        for client in self._clients:
-            client.close()
-
-    def _part(self, client: PrometheusClient) -> "_Part":
-        began = time.monotonic()
-        found = client.ask(self._queries)
-        hosts = hosts_of(client.name, found.answers, self._labels)
-        problems = found.problems
-        if not hosts and not problems:
-            problems = ("it has no series of GPUs: no DCGM_FI_DEV_GPU_TEMP of a dcgm-exporter or gputop export",)
-        return _Part(
-            FleetServer(name=client.name, took_s=time.monotonic() - began, problems=problems),
-            hosts,
-            None if found.alerts is None else alerts_of(client.name, found.alerts),
-        )
+        for server in self._servers:
+            server.close()
 
 
 class ExporterReader:
@@ -133,7 +113,7 @@ class ExporterReader:
         self._connections = {name: Connection(place, access, most_bytes=_MOST_PAGE) for name, place in places.items()}
         self._pool = ThreadPoolExecutor(min(_AT_A_TIME, len(names) or 1), thread_name_prefix="exporter")
 
-    def read(self) -> Fleet:
+    def read(self, *, is_urgent: bool = False) -> Fleet:  # noqa: ARG002 - each exporter is asked each time
         """Ask all exporters, some at a time."""
         began = time.monotonic()
         hosts = tuple(host for some in self._pool.map(self._hosts, self._connections) for host in some)

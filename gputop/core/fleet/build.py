@@ -15,7 +15,7 @@ _MOST: Final = 1e12  # of a plausible value, in DCGM's units
 _LOST_XID: Final = 79  # the GPU has fallen off the bus
 _MOST_LABEL: Final = 120
 _MOST_NAMES: Final = 20_000
-_STALE_S: Final = 120.0
+STALE_S: Final = 120.0
 _MOST_SAID: Final = 50  # users, jobs or findings of a host
 _SAID_BY: Final = {USERS: ("user",), JOBS: ("job_kind", "job_id"), FINDINGS: ("code",)}
 _PER_HOST: Final = ("tensor", "power", "temperature", "age")
@@ -170,7 +170,7 @@ def _host(  # noqa: PLR0917 - what is known of a host
         findings=values.said(FINDINGS, instances),
         holdings=holdings,
         age_s=None if age is None else max(0.0, age),
-        problem="down" if down.issuperset(instances) else "old values" if age is not None and age > _STALE_S else "",
+        problem="down" if down.issuperset(instances) else "old values" if age is not None and age > STALE_S else "",
     )
 
 

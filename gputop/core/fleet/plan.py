@@ -21,7 +21,14 @@ JOBS: Final = "jobs"
 HOLDERS: Final = "holders"
 PODS: Final = "pods"
 FINDINGS: Final = "findings"
-OF_LABELS: Final = frozenset({NAMES, DOWN, AGENTS, USERS, JOBS, HOLDERS, PODS, FINDINGS})
+OTHER_NAMES: Final = "other names"
+OF_LABELS: Final = frozenset({NAMES, DOWN, AGENTS, USERS, JOBS, HOLDERS, PODS, FINDINGS, OTHER_NAMES})
+_OTHERS: Final = (
+    "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_POWER_USAGE", "dcgm_gpu_temp", "dcgm_gpu_utilization",
+    "nvidia_smi_temperature_gpu", "nvidia_smi_utilization_gpu_ratio", "all_smi_gpu_utilization",
+    "all_smi_gpu_temperature_celsius", "gpu_utilization_Percentage", "nvidia_gpu_temperature_celsius",
+    "nvidia_gpu_duty_cycle",
+)  # fmt: skip
 
 
 class Query(Struct, frozen=True):
@@ -64,6 +71,11 @@ def queries(labels: Sequence[str] = (), *, over_s: int = 0) -> tuple[Query, ...]
         ),
         Query(FINDINGS, 'count by (instance, code) (gputop_finding{stage!="observation"})'),
     )
+
+
+def naming() -> str:
+    """Return the query for series of GPUs by other names, which a server without the usual ones may have."""
+    return f'count by (__name__) ({{__name__=~"{"|".join(_OTHERS)}"}})'
 
 
 def host_name(labels: dict[str, str]) -> str:

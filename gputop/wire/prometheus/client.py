@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as LateError
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import DecodeError, Struct
 
@@ -33,6 +33,10 @@ _GRACE_S: Final = 1.0  # for a server that trickles its headers
 _WARNINGS: Final = 3
 _REFUSED: Final = (401, 403)
 _NOT_FOUND: Final = 404
+_BUSY: Final = {
+    429: "it gets too many questions", 500: "it failed inside", 502: "the proxy before it gets no answer from it",
+    503: "it is starting or overloaded", 504: "the proxy before it waited too long for it",
+}  # fmt: skip
 A = TypeVar("A")
 T = TypeVar("T", ValueAnswer, LabelAnswer, AlertAnswer, CurveAnswer)
 
@@ -61,7 +65,7 @@ class PrometheusClient:
         self._pool = ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="prometheus")
 
     def ask(self, queries: Sequence[Query]) -> Round:
-        """Ask all queries, and for alerts. An error costs its query alone."""
+        """Ask all queries, and for alerts. An error costs its query alone, that of the first one all."""
         waiting = [(query.key, self._pool.submit(self._query, query)) for query in queries]
         alerts = self._pool.submit(self._alerts)
         values: dict[str, list[Sample]] = {}
@@ -72,6 +76,8 @@ class PrometheusClient:
             try:
                 answer = self._result(future)
             except HttpError as error:  # noqa: PERF203 - ten rounds
+                if key == queries[0].key:
+                    return self._none(str(error), [future for _, future in waiting] + [alerts])
                 failed.setdefault(str(error), []).append(key)
             else:
                 if isinstance(answer, LabelAnswer):
@@ -81,6 +87,12 @@ class PrometheusClient:
                 warned.update(dict.fromkeys(excerpt(text) for text in answer.warnings[:_WARNINGS]))
         missing = _missing(failed, len(queries))
         return Round(Answers(values, labels), self._alerts_of(alerts), (*missing, *warned))
+
+    @staticmethod
+    def _none(reason: str, waiting: "Sequence[Future[Any]]") -> Round:
+        """Return no answers. A server that fails is not asked the rest."""
+        wait([future for future in waiting if not future.cancel()], _GRACE_S)
+        return Round(Answers(), None, (reason,))
 
     def curves(self, queries: Sequence[Query], stretch: Stretch) -> tuple[tuple[FleetCurve, ...], tuple[str, ...]]:
         """Ask for values over time; return the curves, and why those that are missing are."""
@@ -95,6 +107,12 @@ class PrometheusClient:
             else:
                 found.append(curve_of(key, stretch, curves[0].values if curves else ()))
         return tuple(found), _missing(failed, len(queries))
+
+    def use(self, access: Access) -> None:
+        """Use other credentials from now on."""
+        self._access = access
+        for connection in self._connections:
+            connection.access = access
 
     def close(self) -> None:
         """Close the connections; a question that hangs stays in its thread."""
@@ -168,6 +186,8 @@ def _decoded(answer: tuple[int, bytes], decode: Callable[[bytes], T]) -> T:
     try:
         found = decode(body)
     except (DecodeError, UnicodeDecodeError):
+        if status in _BUSY:
+            raise HttpError(f"{_BUSY[status]} (HTTP {status})") from None
         what = "there is no Prometheus API at this URL" if status == _NOT_FOUND else "it is no Prometheus API"
         raise HttpError(f"{what} (HTTP {status})") from None
     if found.status != OK:

@@ -64,7 +64,7 @@ class Connection:
 
     def __init__(self, place: Endpoint, access: Access, *, most_bytes: int = MOST_BYTES) -> None:
         self._place = place
-        self._access = access
+        self.access = access
         self._most_bytes = most_bytes
         self._http: HTTPConnection | None = None
 
@@ -100,7 +100,7 @@ class Connection:
         http.timeout = _left(ends_s)
         if http.sock is not None:
             http.sock.settimeout(http.timeout)
-        headers = {"Accept-Encoding": "gzip", "User-Agent": "gputop", **self._access.headers}
+        headers = {"Accept-Encoding": "gzip", "User-Agent": "gputop", **self.access.headers}
         body = None
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -136,7 +136,7 @@ class Connection:
         place = self._place
         if not place.is_tls:
             return HTTPConnection(place.host, place.port)
-        return HTTPSConnection(place.host, place.port, context=self._access.tls or ssl.create_default_context())
+        return HTTPSConnection(place.host, place.port, context=self.access.tls or ssl.create_default_context())
 
 
 def _left(ends_s: float) -> float:

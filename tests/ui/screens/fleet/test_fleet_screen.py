@@ -49,8 +49,11 @@ class _Source:
     """Servers that answer what a test says, and remember what they were asked for."""
 
     def __init__(self, read: Callable[[], Fleet]) -> None:
-        self.read = read
+        self._read = read
         self.asked: list[tuple[Subject, Stretch]] = []
+
+    def read(self, *, is_urgent: bool = False) -> Fleet:  # noqa: ARG002
+        return self._read()
 
     def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
         self.asked.append((subject, stretch))
