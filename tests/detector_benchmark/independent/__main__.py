@@ -15,7 +15,8 @@ DEV: Final = Path(__file__).parent / "traces"
 KEPT: Final = Path(__file__).parent / "kept"  # for the figures alone: mend a detector with the traces of DEV
 KEPT2: Final = Path(__file__).parent / "kept2"  # the same, by a later author
 KEPT3: Final = Path(__file__).parent / "kept3"  # the same, by a third author, who has not seen the others
-_HALVES: Final = {"dev": DEV, "kept": KEPT, "kept2": KEPT2, "kept3": KEPT3}
+KEPT4: Final = Path(__file__).parent / "kept4"  # the same, by a fourth author
+_HALVES: Final = {"dev": DEV, "kept": KEPT, "kept2": KEPT2, "kept3": KEPT3, "kept4": KEPT4}
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from detector_benchmark.independent.population import EPOCH_S
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Gpu, HostProcess, Sample
 
 Disturbance: TypeAlias = Callable[[Sample], Sample | None]
+_POWERS: Final = ("power_average_w", "power_instant_w")
 
 
 def _at(sample: Sample) -> float:
@@ -85,6 +86,21 @@ def bad_gpu_zeros(seed: int, share: float) -> Disturbance:
         "power_instant_w": 0.0,
     }
     return _gpus(seed, share, lambda gpu: {"metrics": gpu.metrics | zeros})
+
+
+def late_power(seed: int, share: float) -> Disturbance:
+    """Report the power of the sample before in single samples: power and utilization are not of one instant."""
+    random, before = Random(seed), dict[str, dict[str, Any]]()
+
+    def disturb(sample: Sample) -> Sample:
+        gpus = [
+            replace(gpu, metrics=gpu.metrics | before.get(gpu.uuid, {})) if random.random() < share else gpu
+            for gpu in sample.gpus
+        ]
+        before.update({gpu.uuid: {name: gpu.metrics[name] for name in _POWERS} for gpu in sample.gpus})
+        return replace(sample, gpus=tuple(gpus))
+
+    return disturb
 
 
 def faults(seed: int, share: float, *names: str) -> Disturbance:

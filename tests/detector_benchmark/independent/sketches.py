@@ -28,9 +28,12 @@ def scene(
     disturb: Sequence[Disturbance] = (),
     conditions: Mapping[int, Conditions] | None = None,
     is_in_container: bool = False,
+    interval_s: float = 1.0,
 ) -> Scene:
     """Return a scene. Without wants it is harmless."""
-    world = World(boards, actors, seed=seed, conditions=conditions, is_in_container=is_in_container)
+    world = World(
+        boards, actors, seed=seed, conditions=conditions, interval_s=interval_s, is_in_container=is_in_container
+    )
     return Scene(world=world, until_s=until_s, wants=wants, allows=allow(allows), disturbances=disturb)
 
 
