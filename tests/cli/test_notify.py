@@ -1,16 +1,21 @@
 """gputop notify and gputop watch --notify: real receivers, an Alertmanager among them, and bad configurations."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from alertmanager import alertmanager, free_port
-from http_receiver import http_receiver
+from http_receiver import HttpReceiver, http_receiver
+
+from gputop.core.notification.outbox import KeptAlert
 
 PATIENCE_S = 120.0
 TLS = '[receivers.ops]\nkind = "webhook"\nurl = "https://127.0.0.1:1"\n'
@@ -22,7 +27,7 @@ def configured(home: Path, text: str) -> dict[str, str]:
     folder = home / "gputop"
     folder.mkdir(exist_ok=True)
     (folder / "config.toml").write_text(text)
-    return os.environ | {"XDG_CONFIG_HOME": str(home)}
+    return os.environ | {"XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
 
 
 def gputop(*arguments: str, environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
@@ -67,6 +72,44 @@ def test_findings_reach_a_webhook_that_the_command_line_names(tmp_path: Path) ->
     assert process.returncode == 0
     assert {"gpu.lost", "stuck.collective"} & {one["labels"]["alertname"] for one in alerts}
     assert all(one["status"] == "firing" for one in alerts)
+
+
+def firing(server: HttpReceiver) -> list[str]:
+    return [one["fingerprint"] for message in server.messages for one in message["alerts"] if one["status"] == "firing"]
+
+
+def test_a_killed_gputop_sends_what_was_due_and_nothing_twice(tmp_path: Path) -> None:
+    environment = configured(tmp_path, "")
+    with http_receiver() as old, http_receiver() as new, http_receiver([503] * 1000) as down:
+        words = (f"webhook:{old.url}", f"webhook:{down.url}")
+        with running("notify", *words, *LEAST, environment=environment) as process:
+            assert old.until(lambda: bool(old.bodies))
+            assert down.until(lambda: bool(down.bodies))
+            wait_until_kept(tmp_path / "state" / "gputop" / "alerts", set(firing(old)))
+            process.kill()
+        before, failed = firing(old), len(firing(down))
+        due = set(firing(down))
+        down.answers.clear()
+        with running("notify", *words, f"webhook:{new.url}", *LEAST, environment=environment):
+            assert new.until(lambda: set(before) <= set(firing(new)))  # found again
+            assert down.until(lambda: due <= set(firing(down)[failed:]))
+
+    assert set(before)
+    assert len(firing(old)) == len(set(firing(old)))
+    assert not [one for message in old.messages for one in message["alerts"] if one["status"] == "resolved"]
+
+
+def wait_until_kept(folder: Path, fingerprints: set[str]) -> None:
+    """Wait until a file says that a receiver has these alerts."""
+    end = time.monotonic() + PATIENCE_S
+    while not any(fingerprints <= has_got(file) for file in folder.glob("*.json")):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def has_got(file: Path) -> set[str]:
+    alerts = msgspec.json.decode(msgspec.json.encode(json.loads(file.read_text())["alerts"]), type=list[KeptAlert])
+    return {one.alert.fingerprint for one in alerts if one.known is False}
 
 
 def test_watch_sends_what_it_finds_before_it_ends(tmp_path: Path) -> None:

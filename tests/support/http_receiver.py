@@ -16,7 +16,7 @@ class HttpReceiver:
     def __init__(self, answers: Sequence[int] = (), headers: dict[str, str] | None = None, port: int = 0) -> None:
         self.bodies: list[bytes] = []
         self.requests: list[dict[str, str]] = []
-        self._answers = list(answers)
+        self.answers = list(answers)
         self._headers = headers or {}
         self._gate = threading.Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
@@ -52,7 +52,7 @@ class HttpReceiver:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 with outer._gate:
-                    status = outer._answers.pop(0) if outer._answers else 200
+                    status = outer.answers.pop(0) if outer.answers else 200
                     outer.bodies.append(body)
                     outer.requests.append({"path": self.path, **dict(self.headers.items())})
                     outer._gate.notify_all()

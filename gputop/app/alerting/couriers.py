@@ -10,12 +10,14 @@ from math import inf
 from typing import Final, Protocol
 
 from gputop.app.alerting.delivery import Delivery, Reply
+from gputop.app.alerting.memory import memory_of
 from gputop.app.alerting.runbooks import runbook
+from gputop.app.backend.backend import BackendRequest
 from gputop.app.settings.settings_file import settled
 from gputop.app.terminal import warn
 from gputop.core.model.sample import Frame
 from gputop.core.notification.alert import Alert, alerts_of
-from gputop.core.notification.outbox import Outbox, Pace
+from gputop.core.notification.outbox import KeptAlert, Outbox, Pace
 from gputop.core.settings.receivers import Receiver, ReceiverKind
 from gputop.core.text.text import clean
 
@@ -40,21 +42,36 @@ class Sender(Protocol):
         ...
 
 
+class Memory(Protocol):
+    """Keeps what must survive a restart."""
+
+    def load(self) -> tuple[KeptAlert, ...]:
+        """Return what was saved; nothing if that is unusable."""
+        ...
+
+    def save(self, kept: tuple[KeptAlert, ...]) -> str:
+        """Save it. Return what the user should know; empty if nothing."""
+        ...
+
+
 class Courier:
-    """Brings alerts to one receiver. ``report``: receives a line when the receiver fails, and when it works again."""
+    """Brings alerts to one receiver. ``report``: receives a line when the receiver fails, and when it works again.
+
+    ``memory``: what the receiver knows and must still get, over a restart; None forgets it.
+    """
 
     def __init__(
-        self,
-        receiver: Receiver,
-        sender: Sender,
-        report: Callable[[str], None],
-        clock: Callable[[], float] = time.monotonic,
+        self, receiver: Receiver, sender: Sender, report: Callable[[str], None], memory: Memory | None = None
     ) -> None:
         self._receiver = receiver
         self._sender = sender
         self._report = report
-        self._clock = clock
+        self._clock = time.monotonic
+        self._memory = memory
         self._outbox = Outbox(pace_of(receiver))
+        if memory:
+            self._outbox.restore(memory.load(), self._clock(), time.time())
+        self._remembered = self._outbox.changes
         self._gate = threading.Condition()
         self._is_closing = False
         self._is_failing = False
@@ -85,26 +102,45 @@ class Courier:
             self._report(f"receiver {self._receiver.name}: {waiting} not sent")
 
     def _run(self) -> None:
-        while batch := self._next():
-            reply = self._sender.send(batch)
-            with self._gate:
-                said = self._note(batch, reply)
-                is_over = self._is_closing and bool(reply.problem)
-            if said:
-                self._report(f"receiver {self._receiver.name}: {said}")
-            if is_over:
-                break
+        is_end = False
+        while not is_end:
+            batch, is_end = self._next()
+            self._remember()  # what is due is sent after a restart, even if this is killed now
+            if batch:
+                is_end = self._send(batch)
 
-    def _next(self) -> tuple[Alert, ...]:
-        """Wait for the next batch; an empty one is the end."""
+    def _next(self) -> tuple[tuple[Alert, ...], bool]:
+        """Wait for the next batch, the end, or a change to remember; return the batch, and whether this is the end."""
         with self._gate:
             while True:
                 now_s = self._clock()
                 batch = self._outbox.batch(now_s, at_once=self._is_closing)
-                if batch or self._is_closing:
-                    return batch
+                if batch or self._is_closing or self._outbox.changes != self._remembered:
+                    return batch, self._is_closing and not batch
                 due_s = self._outbox.next_s()
                 self._gate.wait(None if due_s == inf else max(0.0, due_s - now_s))
+
+    def _send(self, batch: Sequence[Alert]) -> bool:
+        """Send a batch; return whether this is the end."""
+        reply = self._sender.send(batch)
+        with self._gate:
+            said = self._note(batch, reply)
+            is_end = self._is_closing and bool(reply.problem)
+        self._remember()
+        if said:
+            self._report(f"receiver {self._receiver.name}: {said}")
+        return is_end
+
+    def _remember(self) -> None:
+        with self._gate:
+            is_same = self._remembered == self._outbox.changes
+            self._remembered = self._outbox.changes
+            if is_same or self._memory is None:
+                return
+            kept = self._outbox.kept(self._clock(), time.time())
+        problem = self._memory.save(kept)
+        if problem:
+            self._report(f"receiver {self._receiver.name}: {problem}")
 
     def _note(self, batch: Sequence[Alert], reply: Reply) -> str:
         """Note the outcome of a batch; return what the user should know."""
@@ -127,9 +163,15 @@ class Courier:
 class Couriers:
     """Brings the findings of frames to all receivers."""
 
-    def __init__(self, receivers: Sequence[Receiver], report: Callable[[str], None], runbooks: str = "") -> None:
+    def __init__(
+        self,
+        receivers: Sequence[Receiver],
+        report: Callable[[str], None],
+        runbooks: str = "",
+        memory: Callable[[Receiver], Memory | None] = lambda _: None,
+    ) -> None:
         link = partial(runbook, runbooks)
-        self._couriers = [Courier(one, Delivery(one, link, os.environ), report) for one in receivers]
+        self._couriers = [Courier(one, Delivery(one, link, os.environ), report, memory(one)) for one in receivers]
 
     def take(self, frame: Frame) -> None:
         """Take a frame; this does not wait."""
@@ -156,9 +198,14 @@ def pace_of(receiver: Receiver) -> Pace:
     )
 
 
-def couriers_to(receivers: Sequence[Receiver]) -> Couriers:
-    """Return couriers to these receivers, which report on stderr."""
-    return Couriers(receivers, _warn, settled().settings.runbooks)
+def couriers_to(receivers: Sequence[Receiver], kept: BackendRequest | None) -> Couriers:
+    """Return couriers to these receivers, which report on stderr. ``kept``: the machine of a memory; None: without."""
+    memory = partial(memory_of, kept, _warn) if kept else _forgets
+    return Couriers(receivers, _warn, settled().settings.runbooks, memory)
+
+
+def _forgets(_: Receiver) -> None:
+    return None
 
 
 def _warn(line: str) -> None:

@@ -62,7 +62,7 @@ def export(request: ExportRequest) -> None:
         return
     holders = _holders(request)
     shape = shape_by(request.collectors, request.shape)
-    take, end_taking = takers_of(request.receivers)
+    take, end_taking = takers_of(request.receivers, request.backend)
     outlet = TextFile(request.textfile) if request.textfile else Web(request.listen, request.web_config)
     source = open_source(request.backend, is_once=False)
     rhythm = Rhythm(source)

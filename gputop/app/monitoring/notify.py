@@ -34,7 +34,7 @@ def notify(request: NotifyRequest) -> int:
     warn(f"sending findings to {clean(', '.join(one.name for one in receivers))}; press Ctrl-C to end")
     step = frames(source, request.backend, waits=True, notify=warn)
     collect_seldom()
-    couriers = couriers_to(receivers)
+    couriers = couriers_to(receivers, request.backend)
     while not stop.is_wanted:
         couriers.take(step())
         rhythm.wait()

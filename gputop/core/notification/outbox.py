@@ -9,12 +9,14 @@ from math import inf
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.core.notification.alert import Alert
 
 MOST_WAITING: Final = 1000
 RETRIES_S: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0)
 LONGEST_RETRY_S: Final = 3600.0  # that a receiver can ask for
+UNSURE_S: Final = 600.0  # after a restart, findings need time to be found again
 RESOLVED_S: Final = 900.0  # as long as Prometheus, an alert that ended is sent again
 
 
@@ -31,13 +33,28 @@ class Pace(Struct, frozen=True, kw_only=True):
     sends_ends: bool = True
 
 
+class KeptAlert(Struct, frozen=True):
+    """An alert as it survives a restart. ``known``: as in an outbox; times: seconds since the epoch."""
+
+    alert: Alert
+    known: bool | None = None
+    sent_s: float | None = None
+    ended_s: float | None = None
+
+
 class _Entry(Struct):
-    """An alert. ``known``: whether the receiver knows it as over; None if it does not know it. ``sent_s``: when."""
+    """An alert. ``known``: whether the receiver knows it as over; None if it does not know it. ``sent_s``: when.
+
+    ``unsure_s``: until then, an alert from before a restart need not be among those of a frame. ``began_s``: when such
+    an alert began, in seconds since the epoch.
+    """
 
     alert: Alert
     known: bool | None = None
     sent_s: float = -inf
     ended_s: float = inf
+    unsure_s: float = -inf
+    began_s: float | None = None
 
     @property
     def is_news(self) -> bool:
@@ -45,7 +62,10 @@ class _Entry(Struct):
 
 
 class Outbox:
-    """Takes alerts and returns batches; after each, call `delivered`, `failed` or `refused`. Times are monotonic."""
+    """Takes alerts and returns batches; after each, call `delivered`, `failed` or `refused`. Times are monotonic.
+
+    ``changes``: how often that changed which must survive a restart.
+    """
 
     def __init__(self, pace: Pace, most_waiting: int = MOST_WAITING) -> None:
         self._pace = pace
@@ -54,6 +74,7 @@ class Outbox:
         self._ready_s = -inf
         self._failures = 0
         self.dropped = 0
+        self.changes = 0
 
     @property
     def waiting(self) -> int:
@@ -66,14 +87,43 @@ class Outbox:
         for key, alert in firing.items():
             entry = self._entries.get(key)
             if entry is not None:
-                entry.alert, entry.ended_s = alert, inf
+                self._go_on(entry, alert)
             elif self._has_room():
                 self._entries[key] = _Entry(alert)
+                self.changes += 1
         for key, entry in tuple(self._entries.items()):
-            if key not in firing and not entry.alert.is_over:
-                entry.alert, entry.ended_s = entry.alert.ended(time_s), now_s
-            if entry.alert.is_over and self._is_done(entry, now_s):
-                del self._entries[key]
+            if key not in firing and not entry.alert.is_over and now_s >= entry.unsure_s:
+                entry.alert, entry.ended_s, entry.began_s = entry.alert.ended(time_s), now_s, None
+                self.changes += 1
+            self._end_if_done(key, entry, now_s)
+
+    def kept(self, now_s: float, time_s: float) -> tuple[KeptAlert, ...]:
+        """Return what must survive a restart, news first. ``time_s``: now, in seconds since the epoch."""
+        ahead_s = time_s - now_s
+        entries = sorted(self._entries.values(), key=lambda entry: not entry.is_news)
+        return tuple(
+            KeptAlert(
+                entry.alert,
+                entry.known,
+                None if entry.sent_s == -inf else entry.sent_s + ahead_s,
+                None if entry.ended_s == inf else entry.ended_s + ahead_s,
+            )
+            for entry in entries
+        )
+
+    def restore(self, kept: Iterable[KeptAlert], now_s: float, time_s: float) -> None:
+        """Take what `kept` returned before a restart; no time is in the future, even if the clock went back."""
+        ahead_s = time_s - now_s
+        for one in kept:
+            if len(self._entries) < self._most:
+                entry = _Entry(one.alert, one.known)
+                if one.sent_s is not None:
+                    entry.sent_s = min(one.sent_s - ahead_s, now_s)
+                if one.alert.is_over:
+                    entry.ended_s = min((one.ended_s or time_s) - ahead_s, now_s)
+                else:
+                    entry.unsure_s, entry.began_s = now_s + UNSURE_S, one.alert.starts_s
+                self._entries[one.alert.key] = entry
 
     def next_s(self) -> float:
         """Return when the next batch is due; infinity if nothing is."""
@@ -97,8 +147,8 @@ class Outbox:
             entry = self._entries.get(alert.key)
             if entry is not None:
                 entry.known, entry.sent_s = alert.is_over, now_s
-                if entry.alert.is_over and self._is_done(entry, now_s):
-                    del self._entries[alert.key]
+                self.changes += 1
+                self._end_if_done(alert.key, entry, now_s)
 
     def failed(self, now_s: float, after_s: float | None = None) -> None:
         """Note that the receiver did not get a batch; it is tried again, not before ``after_s`` if that is given."""
@@ -115,6 +165,17 @@ class Outbox:
         if entry.is_news:
             return -inf
         return inf if self._pace.resend_s is None else entry.sent_s + self._pace.resend_s
+
+    def _go_on(self, entry: _Entry, alert: Alert) -> None:
+        """Take the present words and numbers of an alert that lasts, or that came back."""
+        self.changes += entry.alert.is_over
+        entry.alert = alert if entry.began_s is None else replace(alert, starts_s=min(entry.began_s, alert.starts_s))
+        entry.ended_s, entry.unsure_s = inf, -inf
+
+    def _end_if_done(self, key: tuple[tuple[str, str], ...], entry: _Entry, now_s: float) -> None:
+        if entry.alert.is_over and self._is_done(entry, now_s):
+            del self._entries[key]
+            self.changes += 1
 
     def _is_done(self, entry: _Entry, now_s: float) -> bool:
         """Return whether an alert that ended needs no further message."""

@@ -2,9 +2,10 @@
 
 from math import inf
 
+import msgspec
 from alert_examples import alert
 
-from gputop.core.notification.outbox import RESOLVED_S, RETRIES_S, Outbox, Pace
+from gputop.core.notification.outbox import RESOLVED_S, RETRIES_S, UNSURE_S, KeptAlert, Outbox, Pace
 
 LOST, LEAK, IDLE = alert("gpu.lost"), alert("leak.process"), alert("idle.process")
 PEOPLE = Pace(every_s=30.0)
@@ -144,3 +145,68 @@ def test_more_alerts_than_a_message_holds_come_in_the_next_ones() -> None:
     outbox.take([LOST, LEAK, IDLE], NOW, NOW)
 
     assert [len(delivered(outbox, NOW + second)) for second in (0, 1, 2)] == [2, 1, 0]
+
+
+def restarted(outbox: Outbox, pace: Pace = PEOPLE, *, at_s: float = NOW + 10, monotonic_s: float = 5.0) -> Outbox:
+    """Return the outbox of the next process: its monotonic clock began anew."""
+    kept = msgspec.json.decode(msgspec.json.encode(outbox.kept(NOW, NOW)), type=tuple[KeptAlert, ...])
+    following = Outbox(pace)
+    following.restore(kept, monotonic_s, at_s)
+    return following
+
+
+def test_after_a_restart_what_was_sent_is_not_sent_again_and_ends_late() -> None:
+    outbox = Outbox(PEOPLE)
+    outbox.take([LOST], NOW, NOW)
+    delivered(outbox, NOW)
+    after = restarted(outbox)
+
+    after.take([], 6.0, NOW + 11)  # not found yet
+    assert after.waiting == 0
+    after.take([], 5.0 + UNSURE_S, NOW + UNSURE_S)
+    assert delivered(after, 5.0 + UNSURE_S) == [("gpu.lost", True)]
+
+
+def test_after_a_restart_what_is_found_again_keeps_its_begin_and_ends_at_once() -> None:
+    outbox = Outbox(PEOPLE)
+    outbox.take([LOST], NOW, NOW)
+    delivered(outbox, NOW)
+    after = restarted(outbox)
+
+    later = alert("gpu.lost", since_s=LOST.starts_s + 500)
+    after.take([later], 6.0, NOW + 11)
+    after.take([later], 7.0, NOW + 12)
+    assert after.waiting == 0
+    after.take([], 8.0, NOW + 13)
+    (over,) = after.batch(8.0)
+    assert (over.is_over, over.starts_s) == (True, LOST.starts_s)
+
+
+def test_after_a_restart_what_was_due_is_sent_at_once_also_if_it_is_over() -> None:
+    outbox = Outbox(PEOPLE)
+    outbox.take([LOST, LEAK], NOW, NOW)
+    outbox.take([LEAK], NOW, NOW)
+    after = restarted(outbox)
+
+    assert sorted(delivered(after, 5.0)) == [("gpu.lost", True), ("leak.process", False)]
+
+
+def test_after_a_restart_alertmanager_gets_its_resend_in_time_and_never_in_the_future() -> None:
+    outbox = Outbox(MACHINE)
+    outbox.take([LOST], NOW, NOW)
+    delivered(outbox, NOW)
+
+    assert restarted(outbox, MACHINE, at_s=NOW + 10).next_s() == 5.0 - 10 + 60
+    assert restarted(outbox, MACHINE, at_s=NOW - 9999).next_s() == 5.0 + 60  # the clock went back
+
+
+def test_only_what_changes_the_state_counts_as_a_change() -> None:
+    outbox = Outbox(PEOPLE)
+    outbox.take([LOST], NOW, NOW)
+    began = outbox.changes
+    outbox.take([LOST], NOW + 1, NOW + 1)
+
+    assert (began, outbox.changes) == (1, 1)
+    delivered(outbox, NOW + 1)
+    outbox.take([], NOW + 2, NOW + 2)
+    assert outbox.changes == 3
