@@ -34,7 +34,7 @@ SCROLLS: Final = {
 }  # fmt: skip
 
 
-class Frame(VerticalScroll, can_focus=False):
+class PageBorder(VerticalScroll, can_focus=False):
     """Border with a title above and keys below, around content that scrolls."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class KeyedScreen(ModalScreen[T]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.frame = Frame()
+        self.frame = PageBorder()
         self.body = FastLines()
         self.message = MessagePanel()
         self.top = 0  # first line of the page in the frame
