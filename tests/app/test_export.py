@@ -208,6 +208,7 @@ def test_an_impossible_address_ends_with_one_line(address: str) -> None:
         ("tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequireAnyClientCert}", "not supported"),
         ("basic_auth_users: {ann: secret}", "not a bcrypt hash"),
         ('http_server_config: {headers: {X-A: "a\\nb"}}', "not a header"),
+        ('tls_server_config: {cert_file: "a\\0b", key_file: b}', "not the name of a file"),
         ("[1, 2]", "object"),
     ],
 )  # fmt: skip

@@ -76,7 +76,7 @@ def load(path: str) -> tuple[Kept, ...]:
         state = msgspec.json.decode(read_file(path), type=State)
     except FileNotFoundError:
         return ()
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         warn(f"the counters begin at 0: cannot use {clean(path)}: {getattr(error, 'strerror', None) or error}")
         return ()
     is_same_boot = state.boot == boot_id()

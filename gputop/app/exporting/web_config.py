@@ -34,10 +34,9 @@ _CLIENTS: Final = {
 }  # fmt: skip
 _HASH: Final = re.compile(r"\$2[aby]\$(0[4-9]|1[0-6])\$[./A-Za-z0-9]{53}")
 _REALM: Final = {"WWW-Authenticate": "Basic"}
-_NOT_HASHED: Final = (
-    b"$2b$10$0G4yVmFly4ECy3T9TB8Cbe.pC3W.e/WMO51LuRwkabVi9UadVUele"  # of an unknown user: the same time
-)
 _MOST_KNOWN: Final = 64
+_MOST_CHECKS: Final = 8  # that wait: passwords of strangers must neither take all connections nor keep a user waiting
+_BUSY: Final = Response(503, b"Too many passwords to check\n", headers={"Retry-After": "1"})
 
 Version = Literal["TLS10", "TLS11", "TLS12", "TLS13"]
 
@@ -75,16 +74,24 @@ _OPEN: Final = WebConfig()
 
 
 class Access:
-    """Who may read. ``tls``: None for plain HTTP; ``files``: what was read for it."""
+    """Who may read. ``tls``: None for plain HTTP; ``files``: what was read for it.
+
+    ``matches``: whether a password has a hash.
+    """
 
     def __init__(
         self,
         config: WebConfig = _OPEN,
         tls: ssl.SSLContext | None = None,
         files: tuple[str, ...] = (),
+        matches: Callable[[str, bytes], bool] | None = None,
     ) -> None:
         self.tls = tls
         self.files = files
+        self._matches = matches or _matches
+        self._checks = 0
+        users = config.basic_auth_users
+        self._slowest = max(users.values(), key=_cost, default="")  # for unknown users, so that time reveals none
         self._config = config
         self._sans = frozenset(config.tls_server_config.client_allowed_sans if config.tls_server_config else ())
         self._key = os.urandom(32)
@@ -110,24 +117,30 @@ class Access:
         """Return why a client may not read; None if it may."""
         if self._sans and not self._sans & _sans_of(request.certificate or {}):
             return Response(403, b"The client certificate has none of the allowed names\n")
-        if not self._config.basic_auth_users or await self._is_user(request.headers.get("authorization", "")):
+        if not self._config.basic_auth_users:
             return None
-        return Response(401, b"Unauthorized\n", headers=_REALM)
-
-    async def _is_user(self, authorization: str) -> bool:
-        name, password = _credentials(authorization)
+        name, password = _credentials(request.headers.get("authorization", ""))
         seal = blake2b(f"{len(name)}:{name}{password}".encode(), key=self._key).digest()
         if seal in self._known:
-            return True
-        hashed = self._config.basic_auth_users.get(name)
-        loop = asyncio.get_running_loop()
-        is_right = await loop.run_in_executor(self._pool, _matches, password, (hashed or "").encode() or _NOT_HASHED)
-        if hashed is None or not is_right:
-            return False
+            return None
+        if name and self._checks >= _MOST_CHECKS:
+            return _BUSY
+        if not name or not await self._is_user(name, password):
+            return Response(401, b"Unauthorized\n", headers=_REALM)
         while len(self._known) >= _MOST_KNOWN:
             del self._known[next(iter(self._known))]
         self._known[seal] = None
-        return True
+        return None
+
+    async def _is_user(self, name: str, password: str) -> bool:
+        hashed = self._config.basic_auth_users.get(name)
+        self._checks += 1
+        try:
+            loop, against = asyncio.get_running_loop(), (hashed or self._slowest).encode()
+            is_right = await loop.run_in_executor(self._pool, self._matches, password, against)
+        finally:
+            self._checks -= 1
+        return is_right and hashed is not None
 
 
 def access_of(path: str | None) -> Access:
@@ -195,7 +208,7 @@ def _context(tls: Tls, path: str) -> ssl.SSLContext:
 def _trusted(path: str, name: str) -> str:
     """Return the path of a file that the configuration names. Raises BadRequestError."""
     found = _beside(path, name)
-    why = danger(found)
+    why = danger(found) if name.isprintable() else "it is not the name of a file"
     if why:
         raise _bad(path, f"cannot use {excerpt(found)}: {why}")
     return found
@@ -229,6 +242,11 @@ def _credentials(authorization: str) -> tuple[str, str]:
     except (Base64Error, UnicodeDecodeError):
         return "", ""
     return name, password
+
+
+def _cost(hashed: str) -> str:
+    """Return the two digits of a bcrypt hash that say how long it takes."""
+    return hashed[4:6]
 
 
 def _matches(password: str, hashed: bytes) -> bool:

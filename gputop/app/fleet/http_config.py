@@ -40,6 +40,8 @@ class _Config:
 
     def access(self) -> Access:
         headers = dict(self._headers())
+        if not all(value.isprintable() and value.isascii() for value in headers.values()):
+            raise self._bad("a header has more than one line, or characters that are not ASCII")
         return Access(headers, self._tls(self._part("tls_config")))
 
     def _headers(self) -> Mapping[str, str]:
@@ -65,9 +67,10 @@ class _Config:
         for name, value in self._part("http_headers").items():
             if not isinstance(value, dict) or not name.replace("-", "").isalnum() or not name.isascii():
                 raise self._bad(f"http_headers: write {excerpt(name)}: {{values: [VALUE]}} or {{files: [FILE]}}")
-            texts = [str(text) for text in value.get("values") or ()]
-            texts += [self._read(str(file)) for file in value.get("files") or ()]
-            found[name] = self._plain(", ".join(texts))
+            values, files = value.get("values") or [], value.get("files") or []
+            if not isinstance(values, list) or not isinstance(files, list):
+                raise self._bad(f"http_headers: {excerpt(name)}: values and files are lists")
+            found[name] = ", ".join([*map(str, values), *(self._read(str(file)) for file in files)])
         return found
 
     def _tls(self, part: Mapping[str, object]) -> ssl.SSLContext | None:
@@ -116,15 +119,15 @@ class _Config:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not text"
             raise self._bad(f"{excerpt(name)}: {reason}") from None
-        return self._plain(text.strip())
-
-    def _plain(self, text: str) -> str:
+        text = text.strip()
         if not text.isprintable():
-            raise self._bad("a header or secret has more than one line")
+            raise self._bad(f"{excerpt(name)} has more than one line")
         return text
 
     def _place(self, name: str) -> str | None:
         """Return the path of a file; a relative one lies beside the configuration, as for Prometheus."""
+        if not name.isprintable():
+            raise self._bad(f"{excerpt(name)} is not the name of a file")
         return path.join(path.dirname(self._file), name) if name else None
 
     def _bad(self, why: str) -> BadRequestError:

@@ -82,8 +82,16 @@ def _samples(page: str) -> dict[str, list[tuple[dict[str, str], float]]]:
         match = _LINE.fullmatch(line) if name in _READ else None
         value = _number(match[3]) if match is not None else None
         if match is not None and value is not None:
-            labels = {label: _plain(text) for label, text in _LABEL.findall(match[2] or "")}
-            found.setdefault(name, []).append((labels, value))
+            found.setdefault(name, []).append((_labels(match[2] or ""), value))
+    return found
+
+
+def _labels(text: str) -> dict[str, str]:
+    """Return the labels up to the first mistake; to look behind it would take time that grows with its square."""
+    found, at = {}, 0
+    while match := _LABEL.match(text, at):
+        found[match[1]] = _plain(match[2])
+        at = match.end()
     return found
 
 

@@ -185,7 +185,7 @@ def _decoded(answer: tuple[int, bytes], decode: Callable[[bytes], T]) -> T:
         raise HttpError(f"it refuses access (HTTP {status}): give credentials with --http-config")
     try:
         found = decode(body)
-    except (DecodeError, UnicodeDecodeError):
+    except (DecodeError, UnicodeDecodeError, RecursionError):
         if status in _BUSY:
             raise HttpError(f"{_BUSY[status]} (HTTP {status})") from None
         what = "there is no Prometheus API at this URL" if status == _NOT_FOUND else "it is no Prometheus API"

@@ -47,7 +47,13 @@ def test_headers_of_a_tenant_are_sent(tmp_path: Path) -> None:
         ("just text", "is not a table"),
         ("a: [", "expected"),
         ("bearer_token_file: lines", "more than one line"),
+        ("bearer_token_file: foreign", "not ASCII"),
+        ('authorization: {type: "Bearer\\nX: 1", credentials_file: secret}', "more than one line"),
+        ('bearer_token_file: "a\\0b"', "not the name of a file"),
+        ('tls_config: {ca_file: "a\\0b"}', "not the name of a file"),
         ("http_headers: {'X Y': {values: [a]}}", "http_headers"),
+        ("http_headers: {X-A: {values: 5}}", "are lists"),
+        ('http_headers: {X-A: {values: ["a\\r\\nX-B: topsecret"]}}', "more than one line"),
         ("tls_config: {ca_file: none}", "tls_config: No such file"),
         ("{basic_auth: {username: a, password_file: token}, bearer_token_file: token}", "only one of"),
     ],
@@ -55,6 +61,8 @@ def test_headers_of_a_tenant_are_sent(tmp_path: Path) -> None:
 def test_a_file_that_is_wrong_is_refused_without_showing_a_secret(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "lines").write_text("a\nb: c")
     (tmp_path / "token").write_text("abc")
+    (tmp_path / "secret").write_text("topsecret")
+    (tmp_path / "foreign").write_text("topsecret\N{EURO SIGN}")
     with pytest.raises(BadRequestError) as error:
         access_of(_file(tmp_path, text))
     assert words in str(error.value)
