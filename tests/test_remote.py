@@ -345,9 +345,36 @@ def test_a_command_there_outlives_the_one_here(box: SshHost) -> None:
     box.until_ended(*box.pids)
 
 
-@pytest.mark.parametrize("name", ["-oProxyCommand=true", "a b", "", "$(id)", "ann@-x", "a,b"])
+@pytest.mark.parametrize("name", ["-oProxyCommand=true", "a b", "", "$(id)", "ann@-x", "a,-b", "a[1-2];b"])
 def test_a_host_name_that_ssh_could_take_for_an_option_is_used(name: str) -> None:
     done = subprocess.run([*GPUTOP, f"--host={name}", "snapshot"], capture_output=True, text=True, check=False)
 
     assert done.returncode == 2
-    assert "is not a host such as" in done.stderr
+    assert "is not " in done.stderr
+
+
+# --- several hosts -------------------------------------------------------------------------------------------------
+def test_several_hosts_have_no_rows_or_cannot_be_opened(box: SshHost) -> None:
+    words = ("--host", "box[1-2],dead", "--demo")
+    with terminal(*GPUTOP, *words, size=(150, 44), environment=box.environment) as shown:
+        shown.until("3 hosts (1 down)", "box1 ████████", "box2 ████████", "Connection refused")
+        shown.insist("\r", "ssh box1")
+        shown.until("COMMAND", "ssh box1", "round trip")
+        shown.press("q")
+        shown.until("3 hosts (1 down)")
+        shown.insist_until_gone("q", "3 hosts (1 down)")
+        assert shown.end() == 0
+    for pid in box.pids:
+        box.until_ended(pid)
+
+
+def test_several_hosts_without_a_terminal_have_no_table(box: SshHost) -> None:
+    table = gputop(box, "--host=dead", "--demo")
+    command = gputop(box, "--host=dead", "snapshot")
+
+    assert table.returncode == 0
+    assert [line.split()[0] for line in table.stdout.splitlines()[-2:]] == ["box", "dead"]
+    assert "bob" in table.stdout
+    assert "Connection refused" in table.stdout
+    assert (command.returncode, command.stdout) == (2, "")
+    assert "a command runs on one host" in command.stderr

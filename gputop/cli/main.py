@@ -82,16 +82,17 @@ def main(arguments: Sequence[str]) -> NoReturn:
 def _run(arguments: Sequence[str]) -> int:
     """Run the command, here or on another host, and return its exit status."""
     end_with_input(os.environ)
-    host, others = without_host(arguments)
+    hosts, others = without_host(arguments)
     own, command = _without_command(others)
-    if host is not None and _called(own):
+    if hosts and _called(own):
         from gputop.app.remote.command import run_there
 
-        return run_there(host, others)
+        return run_there(hosts, others)
     plugins = plug_in(() if os.environ.get(NO_PLUGINS) else sys.path)  # before their tables are imported
-    given = argparse.Namespace(command=command, plugins=plugins, host=host, words=others)
+    named = ",".join(hosts) or None
+    given = argparse.Namespace(command=command, plugins=plugins, host=named, remotes=hosts, words=others)
     options = _parser(own).parse_args(own, given)
-    if options.host != host:
+    if options.host != named:
         raise BadRequestError("write --host in full")
     if options.source is not None:
         _check_source(options.run.__module__.rpartition(".")[2], options.demo)
@@ -200,7 +201,8 @@ def _of(called: Collection[str], filled: Collection[str]) -> Parser:
     )
     parser.add_argument(
         "--host", metavar="NAME",
-        help="run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot",
+        help="run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot; several hosts"
+        " (a,b or node[01-08]): a screen with a row for each",
     )  # fmt: skip
     if not called:
         screen = import_module("gputop.cli.commands.screen")

@@ -12,7 +12,7 @@ from gputop.core.fleet.model import Fleet
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.screens.fleet.history import FleetHistoryPage, HistoryWanted
 from gputop.ui.screens.fleet.options import FleetOptions
-from gputop.ui.screens.fleet.screen import FleetScreen
+from gputop.ui.screens.fleet.screen import FleetScreen, HostChosen
 from gputop.ui.screens.fleet.subjects import SubjectChosen
 from gputop.ui.terminal_app import TerminalApp
 
@@ -68,6 +68,7 @@ class FleetApp(TerminalApp):
         self._interval_s = options.interval_s
         self._is_wanted = Event()
         self._is_over = False
+        self.chosen = ""  # the host that the user chose to see, if that ends the app
         self.fleet_screen = FleetScreen(options)
 
     def get_default_screen(self) -> Screen[None]:
@@ -89,6 +90,11 @@ class FleetApp(TerminalApp):
     def on_fleet_read(self, message: FleetRead) -> None:
         """Show a reading."""
         self.fleet_screen.show(message.fleet)
+
+    def on_host_chosen(self, message: HostChosen) -> None:
+        """End the app: another one shows the host."""
+        self.chosen = message.host.name
+        self.exit()
 
     def on_subject_chosen(self, message: SubjectChosen) -> None:
         """Open the history page."""

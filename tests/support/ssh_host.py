@@ -35,7 +35,10 @@ MaxStartups 100
 SetEnv PATH={place}/bin:/usr/bin:/bin HOME={place}/home XDG_STATE_HOME={place}/state {variables}
 """
 _CLIENT: Final = """
-Host {name}
+Host dead
+  HostName 127.0.0.1
+  Port 1
+Host {name}*
   HostName 127.0.0.1
   Port {port}
   User {user}
@@ -47,7 +50,10 @@ Host {name}
 
 
 class SshHost:
-    """A host called ``box``. ``place``: its folder; ``remote``: the way to it."""
+    """A host called ``box``, ``box1`` and so on; nothing answers at ``dead``.
+
+    ``place``: its folder; ``remote``: the way to it.
+    """
 
     def __init__(self, place: Path, port: int) -> None:
         self.place = place

@@ -3,7 +3,7 @@
 import sys
 
 from gputop.app.errors import OK
-from gputop.app.fleet.readers import reader_of
+from gputop.app.fleet.readers import FleetReader, reader_of
 from gputop.app.fleet.request import FleetRequest
 from gputop.app.monitoring.screen import forget_orders_of_another_user, speaks_unicode
 from gputop.app.settings.settings_file import settled, written
@@ -16,7 +16,22 @@ from gputop.machine.files.places import config_file
 
 def show_screen(request: FleetRequest, where: tuple[Filter[FleetHost], ...], sort: str, group_sort: str) -> int:
     """Show the fleet until the user quits; return the exit status."""
-    reader = reader_of(request)
+    show_reader(reader_of(request), request, where, (sort, group_sort))
+    return OK
+
+
+def show_reader(
+    reader: FleetReader,
+    request: FleetRequest,
+    where: tuple[Filter[FleetHost], ...],
+    sorts: tuple[str, str],
+    *,
+    opens_hosts: bool = False,
+) -> str:
+    """Show what a reader reads until the user quits; return the host that the user chose, or an empty text.
+
+    ``sorts``: the columns that order hosts and groups. ``opens_hosts``: see `FleetOptions`.
+    """
     forget_orders_of_another_user()
     lean("textual.app")
     from gputop.ui.fleet_app import FleetApp
@@ -33,14 +48,16 @@ def show_screen(request: FleetRequest, where: tuple[Filter[FleetHost], ...], sor
         theme=settings.theme,
         is_ascii=settings.ascii or not speaks_unicode(),
         where=where,
-        sort=sort,
+        sort=sorts[0],
         by=request.by,
-        group_sort=group_sort,
+        group_sort=sorts[1],
         labels=request.asked_labels,
         is_reversed=request.is_reversed,
         interval_s=request.interval_s,
+        opens_hosts=opens_hosts,
     )
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there
-    FleetApp(reader, options).run(mouse=True)
-    return OK
+    app = FleetApp(reader, options)
+    app.run(mouse=True)
+    return app.chosen

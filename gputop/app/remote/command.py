@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import IO, Final
 
+from gputop.app.errors import BadRequestError
 from gputop.app.remote.input_end import UNTIL_INPUT_ENDS
 from gputop.app.remote.reach import reached
 from gputop.app.terminal import warn
@@ -15,12 +16,17 @@ from gputop.wire.ssh.command import NOT_FOUND
 _LINE_BYTES: Final = 65_536
 
 
-def run_there(host: str, words: Sequence[str]) -> int:
-    """Run gputop with these words on a host, and return its exit status; 255 if ssh cannot connect.
+def run_there(hosts: Sequence[str], words: Sequence[str]) -> int:
+    """Run gputop with these words on one host, and return its exit status; 255 if ssh cannot connect.
 
     What a terminal shows of its output is cleaned; a file or a pipe gets it unchanged. It ends with its input, which
     stays open as long as this process lives.
     """
+    host, *others = hosts
+    if others:
+        raise BadRequestError(
+            "a command runs on one host. For several, run it once for each, or see: gputop fleet --help"
+        )
     command = reached(host).command(words, can_ask=True, variables=(f"{UNTIL_INPUT_ENDS}=1",))
     out, err = (subprocess.PIPE if stream.isatty() else None for stream in (sys.stdout, sys.stderr))
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=err) as child:

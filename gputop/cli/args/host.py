@@ -10,9 +10,9 @@ OPTION: Final = "--host"
 _ENDS: Final = ("--", "--exec")
 
 
-def without_host(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Return the host, None if there is none, and the other arguments. Raises BadRequestError."""
-    hosts: list[str] = []
+def without_host(arguments: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the hosts, and the other arguments. Raises BadRequestError."""
+    lists: list[str] = []
     others: list[str] = []
     rest = list(arguments)
     while rest and rest[0] not in _ENDS:
@@ -21,12 +21,19 @@ def without_host(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
         if name != OPTION:
             others.append(word)
         elif sign or rest:
-            hosts.append(value if sign else rest.pop(0))
+            lists.append(value if sign else rest.pop(0))
         else:
             raise BadRequestError("--host needs the name of a host. See: gputop --help")
-    if len(hosts) > 1:
-        raise BadRequestError("--host can be given once. For many hosts: gputop fleet")
     try:
-        return (host_name(hosts[0]) if hosts else None), [*others, *rest]
+        return tuple(dict.fromkeys(name for each in lists for name in _names(each))), [*others, *rest]
     except ValueError as error:
         raise BadRequestError(f"--host: {error}") from None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Return the names of a list such as ``node[01-08],ann@login``. Raises ValueError."""
+    if "," not in text and "[" not in text:
+        return (host_name(text),)
+    from gputop.core.fleet.host_list import hosts_in
+
+    return tuple(map(host_name, hosts_in(text)))

@@ -27,12 +27,16 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Show the screen; without a suitable terminal print a snapshot instead."""
     request = request_of(options, ScreenRequest)
-    if options.host is None:
+    if not options.remotes:
         return show_screen(request)
+    if len(options.remotes) > 1:
+        from gputop.app.remote.hosts_screen import show_hosts
+
+        return show_hosts(request, options.remotes)
     if not has_terminal():
         from gputop.app.remote.command import run_there
 
-        return run_there(options.host, options.words)
+        return run_there(options.remotes, options.words)
     from gputop.app.remote.screen import show_remote_screen
 
-    return show_remote_screen(request, options.host)
+    return show_remote_screen(request, options.remotes[0])

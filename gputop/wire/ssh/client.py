@@ -32,17 +32,24 @@ class SshClient(Client):
     """A `Link` to ``gputop stream --remote`` on a host. ``words``: its further arguments.
 
     ``hello``: the last greeting. ``show``: receives what ssh prints before the first greeting, cleaned.
+    ``can_ask``: ssh may ask on the terminal at first. A first connection that failed is then not tried again.
     """
 
     def __init__(
-        self, remote: Remote, words: Sequence[str], show: Callable[[str], object], *, silence_s: float = SILENCE_S
+        self,
+        remote: Remote,
+        words: Sequence[str],
+        show: Callable[[str], object],
+        *,
+        can_ask: bool = True,
+        silence_s: float = SILENCE_S,
     ) -> None:
         self.hello: Hello | None = None
         self._remote = remote
         self._words = ["stream", "--remote", *words]
         self._show = show
         self._silence_s = silence_s
-        self._can_ask = True
+        self._can_ask = can_ask
         self._is_greeted = False
         self._is_given_up = False
         self._greetings: SimpleQueue[Hello | Down] = SimpleQueue()
@@ -84,7 +91,7 @@ class SshClient(Client):
         hello = self.hello
         if hello is not None and not is_known(command, hello):
             self._refuse(command, f"gputop {excerpt(hello.version, 20)} on {self._remote.host} cannot do this")
-        elif isinstance(command, Change) and self._age_s() > (oldest_s := OLDEST_S + 2 * self._interval_s):
+        elif isinstance(command, Change) and self.age_s > (oldest_s := OLDEST_S + 2 * self._interval_s):
             why = f"the screen shows {self._remote.host} as it was more than {oldest_s:g} s ago"
             self._tell(refused(command, why, "Try again when new frames arrive."))
         else:
@@ -95,8 +102,9 @@ class SshClient(Client):
         if answer is not None:
             self._tell(answer)
 
-    def _age_s(self) -> float:
-        """Return the age of the last frame."""
+    @property
+    def age_s(self) -> float:
+        """The age of the last frame, by the clock of the host."""
         return 0.0 if self._frame_time_s is None else self._clock.age_s(self._frame_time_s, time.time())
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -143,7 +151,7 @@ class SshClient(Client):
         self._frame_time_s, self._interval_s = frame.time_s, frame.interval_s
         self._beat()
         if self._clock.round_trip_s is not None:
-            self._tell(Delay(age_s=self._age_s(), round_trip_s=self._clock.round_trip_s))
+            self._tell(Delay(age_s=self.age_s, round_trip_s=self._clock.round_trip_s))
         super()._take(frame)
 
     def _beat(self) -> None:

@@ -72,7 +72,7 @@ complete -c gputop -f
 
 complete -c gputop -n _shtab_gputop_using -s h -l help -d 'show this help message and exit'
 complete -c gputop -n _shtab_gputop_using -l version -d 'print the version'
-complete -c gputop -n _shtab_gputop_using -l host -x -d 'run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot'
+complete -c gputop -n _shtab_gputop_using -l host -x -d 'run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot; several hosts (a,b or node[01-08]): a screen with a row for each'
 complete -c gputop -n _shtab_gputop_using -l theme -xka "auto dark light high-contrast monochrome 16-colour" -d 'colours: auto, dark, light, high-contrast, monochrome, 16-colour (default auto: depends on the terminal)'
 complete -c gputop -n _shtab_gputop_using -l density -xka "auto compact detailed" -d 'size of the GPU panel: auto, compact, detailed (default auto: depends on the space)'
 complete -c gputop -n _shtab_gputop_using -l ascii -d 'draw with ASCII characters only'

@@ -11,6 +11,7 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     """What a fleet screen shows, and how. ``interval_s``: between the end of a reading and the next.
 
     ``by``: the groups to begin with; empty for hosts. ``labels``: those of each host.
+    ``opens_hosts``: a chosen host ends the app, which then names it; else a page shows the host.
     """
 
     keys: Keymap
@@ -24,3 +25,4 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     is_reversed: bool = False
     interval_s: float = 15.0
+    opens_hosts: bool = False

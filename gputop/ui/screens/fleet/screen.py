@@ -6,12 +6,13 @@ from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
+from textual.message import Message
 from textual.screen import Screen
 
 from gputop.core.fleet.columns import shown_columns
 from gputop.core.fleet.group_columns import shown_group_columns
 from gputop.core.fleet.groups import JOB, USER, Group
-from gputop.core.fleet.model import Fleet
+from gputop.core.fleet.model import Fleet, FleetHost
 from gputop.ui.panels.prompt import PromptPanel
 from gputop.ui.render.line import BLANK, Line, Spans
 from gputop.ui.render.line_widget import FastLines
@@ -44,6 +45,14 @@ _NO_HOLDERS: Final = {
 }
 
 
+class HostChosen(Message):
+    """The user wants to see the screen of a host."""
+
+    def __init__(self, host: FleetHost) -> None:
+        super().__init__()
+        self.host = host
+
+
 class FleetScreen(Screen[None]):
     """Shows a fleet. The filters of the command line always hold; another one comes from the prompt."""
 
@@ -52,6 +61,7 @@ class FleetScreen(Screen[None]):
     def __init__(self, options: FleetOptions) -> None:
         super().__init__()
         self._keys = options.keys
+        self._opens_hosts = options.opens_hosts
         self._runs = options.keys.taken(_TAKES)
         self.state = FleetState(options)
         self._top = 0
@@ -205,7 +215,9 @@ class FleetScreen(Screen[None]):
     def do_open(self) -> None:
         """Show the host under the cursor, or the hosts of the group."""
         host, group = self.state.host, self.state.group
-        if host is not None:
+        if host is not None and self._opens_hosts:
+            self.post_message(HostChosen(host))
+        elif host is not None:
             self.app.push_screen(HostPage(host))
         elif group is not None:
             self._open_group(group)
