@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fuzz import BETWEEN
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from msgspec.json import encode
@@ -57,6 +57,7 @@ def test_pages_of_exporters(raw: bytes) -> None:
 
 
 @BETWEEN
+@example("\ud7fcx: 1".encode())
 @given(
     of("tls_server_config:", "basic_auth_users:", "http_server_config:", "headers:", " cert_file: ", " key_file: ", "x",
        "{", "}", "\n", "\n  ", "client_auth_type: ", "RequireAndVerifyClientCert", "cipher_suites: [", "]", "&a ", "*a",

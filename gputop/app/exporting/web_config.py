@@ -166,7 +166,7 @@ def _read(path: str) -> WebConfig:
     except YamlError as error:
         raise _bad(path, f"it is not YAML: {excerpt(str(error))}") from None
     except ValidationError as error:
-        raise _bad(path, str(error)) from None
+        raise _bad(path, excerpt(str(error))) from None
 
 
 def _check(config: WebConfig, path: str) -> None:
