@@ -70,7 +70,7 @@ def _device(device: DeviceResult, questions: Mapping[str, str], room: int | None
     if device.status is TestStatus.FAIL and device.bus_id:
         numbers = (("serial", device.serial), ("bus", device.bus_id), ("VBIOS", device.vbios))
         words = ", ".join(f"{name} {value}" for name, value in numbers if value)
-        yield f"{_INDENT}{cut(clean(f'for whoever replaces it: {words}'), room)}"
+        yield f"{_INDENT}{cut(clean(f'details for the repair: {words}'), room)}"
     if device.status is TestStatus.ERROR and device.last_words:
         yield from (f"{_INDENT}{cut(line, room)}" for line in device.last_words.splitlines()[-5:])
 

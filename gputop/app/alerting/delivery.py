@@ -25,7 +25,7 @@ _LASTS: Final = 4  # resends that Alertmanager may miss, as with Prometheus
 class Reply(Struct, frozen=True, kw_only=True):
     """The outcome: no ``problem`` if the receiver has the batch; ``is_final`` if it will never take it.
 
-    ``after_s``: how long the receiver wants to be left alone.
+    ``after_s``: time without messages that the receiver requests.
     """
 
     problem: str = ""

@@ -1,4 +1,4 @@
-"""The publication: the last frame, and what earlier frames added up to, as series for anybody who asks.
+"""The publication: the last frame, and the totals of earlier frames, as series for all clients.
 
 One thread publishes frames; others read. A reader waits for no driver: it gets the last frame, with its age.
 """

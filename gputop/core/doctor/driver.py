@@ -46,7 +46,7 @@ def mismatch(facts: Facts) -> Verdicts:
     library = facts.library.version if facts.library else None
     nvml = facts.driver.nvml_version
     if library is None and nvml is not None and nvml.count(".") >= 2:
-        library = nvml.partition(".")[2]  # 12.570.124.06: that of CUDA stands before it
+        library = nvml.partition(".")[2]  # 12.570.124.06: CUDA's version comes before it
     versions = (f"kernel module {module or 'unknown'}", f"library {library or 'unknown'}")
     if facts.start.code == MISMATCH:
         return fail("the driver was updated, but the old kernel module is still loaded", evidence=versions, fix=_RELOAD)

@@ -230,7 +230,7 @@ _OWN: Final[tuple[Check, ...]] = (
     _row(
         "gputop.progress", "Does gputop believe the progress reports of all users?", configuration.progress,
         "gputop ignores a progress folder that belongs to another user, is a link, or can be written by others: "
-        "anybody can make `/tmp/gputop-UID` in the name of a user.",
+        "any user can create `/tmp/gputop-UID` for another user.",
         "Remove the folder as root; the user's next report makes it again.",
     ),
     _row(

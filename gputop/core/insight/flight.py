@@ -48,7 +48,7 @@ def _waits(group: FlightGroup) -> bool:
 def _claims(
     by_rank: Mapping[int, FlightGroup], pids: Mapping[int, int], first: int, behind: Sequence[int]
 ) -> list[InsightClaim]:
-    """Return who waits in the first unfinished collective, and who has not entered it."""
+    """Return the ranks that wait in the first unfinished collective, and those that have not entered it."""
     waiting = {rank: group for rank, group in by_rank.items() if _waits(group) and group.completed + 1 == first}
     operation = operation_text(next(group.operation for group in waiting.values()), first)
     places: dict[str, list[int]] = {}

@@ -14,7 +14,7 @@ from gputop.core.probing.siblings import group, middle, ratio_of
 
 _TABLE_RANKS: Final = 8  # the table is of boxes with so many
 _EXPECTED: Final = 0.85
-_MOST_SLOW: Final = 8  # told one by one
+_MOST_SLOW: Final = 8  # listed one by one
 
 
 class Group(Struct, frozen=True, kw_only=True):

@@ -150,7 +150,7 @@ class _Search:
     def _place(self, other: HostProcess, keys: Mapping[tuple[JobKind, str], int], places: dict[int, int]) -> None:
         """Put a process without a GPU into the job of its nearest ancestor, or into the job with the same key.
 
-        An ancestor of another user does not count: root may start programs for everybody, and everybody may use sudo.
+        An ancestor of another user does not count: root may start programs for all users, and all users may use sudo.
         """
         near = (one for one in self._lineage(other) if one.pid in places)
         at = next((places[one.pid] for one in near if one.user == other.user), None)

@@ -24,7 +24,7 @@ class Window(Struct, frozen=True):
 
 
 class Times:
-    """The times of samples. Each sample stands for the time since the one before, unless that is a gap.
+    """The times of samples. Each sample covers the time since the one before, unless that is a gap.
 
     ``most``: number of samples that are kept.
     """
@@ -56,7 +56,7 @@ class Times:
     def spread(self, values: Sequence[float], window: Window, parts: int) -> list[float]:
         """Return the highest value in each of ``parts`` equal parts of a window; NaN marks a gap.
 
-        ``values``: of the last samples. A value that stands for several parts fills them all; between two samples that
+        ``values``: of the last samples. A value that covers several parts fills them all; between two samples that
         are far apart there is a gap.
         """
         found = [nan] * parts

@@ -7,7 +7,7 @@ Shape: TypeAlias = tuple[str, str, str]
 
 MASK: Final = "••••••••"
 
-# The ends of a word. A NUL stands between arguments; control pictures are what `clean` makes of line ends.
+# The ends of a word. A NUL separates arguments; control pictures are what `clean` makes of line ends.
 GAP: Final = r"\s\0\u2409\u240a\u240d"
 _VALUE: Final = rf"[^{GAP}\"']+"
 _KEEP: Final = rf"\g<1>{MASK}"

@@ -15,7 +15,7 @@ def is_change(entry: str) -> bool:
 
 
 def expanded(entries: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a list of the file stands for."""
+    """Return the columns that a list of the file selects."""
     if not entries or not all(map(is_change, entries)):
         return tuple(entries)
     held = USUAL

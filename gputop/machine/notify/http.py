@@ -18,7 +18,7 @@ _LONGEST_NUMBER: Final = 6
 
 
 class Answer(Struct, frozen=True):
-    """The answer of a server, without its body. ``after_s``: how long it wants to be left alone."""
+    """The answer of a server, without its body. ``after_s``: time without requests that it asks for."""
 
     status: int
     after_s: float | None

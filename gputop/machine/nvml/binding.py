@@ -300,7 +300,7 @@ def _started_pynvml() -> Any:
 
 
 def _raising(code: int) -> Any:
-    """Return a stand-in for a function that this driver lacks."""
+    """Return a function that raises this error, in place of one that the driver lacks."""
 
     def call(*_: object) -> None:
         raise NVMLError(code)

@@ -46,7 +46,7 @@ class RefusedError(Exception):
 
 
 def reason(code: int) -> Missing:
-    """Return the reason that an NVML return code stands for."""
+    """Return the reason that an NVML return code means."""
     return _REASONS.get(code, Missing.FAULT)
 
 

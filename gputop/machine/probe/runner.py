@@ -2,7 +2,7 @@
 
 Workers are children of the main thread (they ask the kernel to end them with the thread that started them), each the
 leader of its own process group; gputop signals nothing else. To stop a worker, the runner closes its stdin; a worker
-that does not react in time gets SIGTERM, then SIGKILL; if it survives that, it is left alone and reported.
+that does not react in time gets SIGTERM, then SIGKILL; if it survives that, it is reported and gputop waits no longer.
 """
 
 import selectors

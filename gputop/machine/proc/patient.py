@@ -59,8 +59,9 @@ class _Batch:
 
 
 class PatientProc:
-    """Reads /proc. A file that blocks its reader raises TimeoutError, and so do the others of its process meanwhile.
+    """Reads /proc. A file that blocks its reader raises TimeoutError.
 
+    So do the other files of its process, until that reader returns.
     A stuck thread can hold the lock of its process's memory map for ever, and a user can cause that on purpose. Only
     the files of `CAN_BLOCK` need a thread.
     """

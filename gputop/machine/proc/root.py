@@ -41,7 +41,7 @@ class RealRoot:
                 except BlockingIOError:
                     break  # of the kernel log, that was the last record
                 except BrokenPipeError:
-                    continue  # records were overwritten meanwhile; the next reading starts at the oldest
+                    continue  # records were overwritten since then; the next reading starts at the oldest
                 if not chunk:
                     break
                 content += chunk

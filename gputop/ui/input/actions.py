@@ -19,7 +19,7 @@ class Place(str, Enum):
 class Action(Struct, frozen=True, kw_only=True):
     """An action and its keys. ``run``: controller and method, as ``signal.choose``, or an action of the app: ``quit``.
 
-    ``{key}`` in ``run`` stands for the key that was pressed, without Ctrl or Alt. A key such as ``d d`` is two keys,
+    ``{key}`` in ``run`` is the key that was pressed, without Ctrl or Alt. A key such as ``d d`` is two keys,
     one after the other. Some presets alone have keys for some actions.
 
     Dialogs and pages list the actions that they take, also those of the main screen that move and close.

@@ -1,4 +1,4 @@
-"""Who gets how much of the screen: cards where they fit, else a line per GPU, else less; processes always have room."""
+"""The layout: the parts of the screen and their sizes. Cards if they fit, else lines, else less."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -95,7 +95,7 @@ def instance_lines(instances: int, width: int) -> int:
 
 
 def per_line(width: int) -> int:
-    """Return how many GPU instances stand side by side."""
+    """Return how many GPU instances fit side by side."""
     return max(1, width // INSTANCE)
 
 

@@ -67,7 +67,7 @@ class PanelWorker:
         return PanelState(self.panel, self._lines, self._problem, is_old)
 
     def _end_if_late(self, now: float) -> None:
-        """Shut the panel off if it does not return; its thread cannot be ended, and is left alone.
+        """Shut the panel off if it does not return; its thread cannot be ended, and remains.
 
         It must be late twice: after a stop (Ctrl-Z), gputop continues before the panel can return.
         """

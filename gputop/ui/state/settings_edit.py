@@ -57,7 +57,7 @@ class Channel(Option, frozen=True):
         return any(map(self._names, settings.notify))
 
     def _names(self, channel: str) -> bool:
-        """Return whether a name of the settings stands for this channel: osc9 is a form of osc."""
+        """Return whether a name of the settings means this channel: osc9 is a form of osc."""
         return channel.rstrip("0123456789") == self.values[0]
 
 

@@ -22,9 +22,9 @@ class TreeNode(Struct, frozen=True, gc=False):
 
 
 def process_tree(
-    leaves: Iterable[HostProcess], everybody: Mapping[int, HostProcess], others: Iterable[HostProcess] = ()
+    leaves: Iterable[HostProcess], known: Mapping[int, HostProcess], others: Iterable[HostProcess] = ()
 ) -> list[TreeNode]:
-    """Return the roots of a tree of these processes and of their ancestors, as far as ``everybody`` knows them.
+    """Return the roots of a tree of these processes and of their ancestors, as far as ``known`` lists them.
 
     It includes those of ``others`` that descend from a process of the tree through others alone: data loaders.
     """
@@ -33,13 +33,13 @@ def process_tree(
         one: HostProcess | None = leaf
         while one is not None and one.pid not in held:
             held[one.pid] = one
-            one = _parent(one, everybody)
-    _add_below(held, {other.pid: other for other in others}, everybody)
+            one = _parent(one, known)
+    _add_below(held, {other.pid: other for other in others}, known)
     children: dict[int, list[HostProcess]] = {}
     depths: dict[int, int] = {}
     roots: list[HostProcess] = []
     for process in sorted(held.values(), key=_age):  # parents first
-        parent = _parent(process, everybody)
+        parent = _parent(process, known)
         depth = depths[process.pid] = 0 if parent is None else depths[parent.pid] + 1
         if parent is None or depth % _DEEPEST == 0:
             roots.append(process)
@@ -49,7 +49,7 @@ def process_tree(
 
 
 def _add_below(
-    held: dict[int, HostProcess], others: Mapping[int, HostProcess], everybody: Mapping[int, HostProcess]
+    held: dict[int, HostProcess], others: Mapping[int, HostProcess], known: Mapping[int, HostProcess]
 ) -> None:
     outside: set[int] = set()
     for other in others.values():
@@ -57,16 +57,16 @@ def _add_below(
         one: HostProcess | None = other
         while one is not None and one.pid in others and one.pid not in held and one.pid not in outside:
             line.append(one)
-            one = _parent(one, everybody)
+            one = _parent(one, known)
         if one is not None and one.pid in held:
             held.update((each.pid, each) for each in line)
         else:
             outside.update(each.pid for each in line)
 
 
-def _parent(process: HostProcess, everybody: Mapping[int, HostProcess]) -> HostProcess | None:
+def _parent(process: HostProcess, known: Mapping[int, HostProcess]) -> HostProcess | None:
     """Return the parent of a process; a parent is older, so that no reused pid closes a circle."""
-    parent = everybody.get(process.parent_pid or 0)
+    parent = known.get(process.parent_pid or 0)
     if parent is None or process.start_ticks is None or parent.start_ticks is None:
         return None
     is_older = (parent.start_ticks, parent.pid) < (process.start_ticks, process.pid)

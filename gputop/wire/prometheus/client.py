@@ -28,7 +28,7 @@ from gputop.core.fleet.plan import OF_LABELS, Query
 from gputop.core.text.text import excerpt
 from gputop.wire.prometheus.http import Access, Connection, Endpoint, HttpError
 
-AT_A_TIME: Final = 4  # a server answers 20 in all, for everybody
+AT_A_TIME: Final = 4  # a server answers 20 in all, for all clients
 _GRACE_S: Final = 1.0  # for a server that trickles its headers
 _WARNINGS: Final = 3
 _REFUSED: Final = (401, 403)

@@ -22,7 +22,7 @@ def run(turn: Turn) -> None:
     turn.metric("context", taken_s, "s")
     if not turn.device.is_cpu:
         free, total = torch.cuda.mem_get_info()
-        turn.param(used_bytes=total - free)  # the context's, where nobody else is there
+        turn.param(used_bytes=total - free)  # used by the context, if no other process uses the GPU
     turn.metric("import", _started_s[0] if _started_s else 0.0, "s")
     if turn.faults.has("flip"):
         one += 1

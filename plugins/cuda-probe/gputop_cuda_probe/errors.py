@@ -12,7 +12,7 @@ MASK: Final = 2**64 - 1
 _WORD: Final = 8
 _TOLD_PER_SLICE: Final = 8
 _COUNTED_PER_SLICE: Final = 4096
-_MOST_TOLD: Final = 48  # below what a test may tell: the sum has to be told as well
+_MOST_TOLD: Final = 48  # below the limit of a test: the sum needs a line as well
 _MOST_MISREADS: Final = 8
 _GARBAGE: Final = frozenset({0, 0xFFFFFFFF})  # of both halves of a word: what a controller gives for no answer
 

@@ -17,7 +17,7 @@ _CPU_BYTES: Final = 1 << 18
 _WORD: Final = 4
 _VALUES: Final = 1024
 _REPEATS: Final = 5
-_MOST_MATRIX: Final = 16  # ranks of which each pair is told
+_MOST_MATRIX: Final = 16  # ranks up to which each pair is listed
 
 
 def exchange(turn: Turn) -> None:

@@ -14,7 +14,7 @@ from gputop_cuda_probe.timing import made_in, timed
 from gputop_cuda_probe.turn import Device, SkippedError, Turn
 
 FP16_MOST: Final = 65_504
-_LOCATED: Final = 64  # bad elements that are told one by one
+_LOCATED: Final = 64  # bad elements that are listed one by one
 _SPEED_SHARE: Final = 0.35  # of the time is spent on the figure
 _BATCH_S: Final = 0.1  # between two looks at whether to stop
 _LAYOUTS: Final = ("nn", "tn", "nt", "tt", "odd", "batch")

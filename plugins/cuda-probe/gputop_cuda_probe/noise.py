@@ -1,4 +1,4 @@
-"""Random words in memory, no two slices the same: read, moved about, left alone, and read after a pause."""
+"""Random words in memory, no two slices the same: read, moved, kept without access, and read after a pause."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from gputop_cuda_probe.turn import Turn
 
 _POLL_S: Final = 0.05
 _SEEDS: Final = 4
-_ALONE_SHARE: Final = 0.75  # of the time nobody touches what is written
+_ALONE_SHARE: Final = 0.75  # of the time without access to the words
 _ROUNDS: Final = 2
 _MOVES: Final = 2
 _PAUSE_S: Final = 15.0  # long enough for clocks to fall
@@ -152,4 +152,4 @@ def _pause(turn: Turn, seconds: float) -> None:
     begun_s = time.monotonic()
     while time.monotonic() - begun_s < seconds:
         time.sleep(_POLL_S)
-        turn.tick(text="left alone")
+        turn.tick(text="waiting")

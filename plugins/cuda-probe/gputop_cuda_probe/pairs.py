@@ -20,7 +20,7 @@ _BLOCK: Final = 1 << 17
 _GPU_BLOCKS: Final = (256 << 20) // _WORD // _BLOCK
 _CPU_BLOCKS: Final = 8
 _AT_ONCE: Final = 4
-_LEAST: Final = 3  # repeats of which the median is told
+_LEAST: Final = 3  # repeats for a median
 _ONE_WAY: Final = 0.7  # of a pair's time
 _HOST_SHARE: Final = 0.2
 

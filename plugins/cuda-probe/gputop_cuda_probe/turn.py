@@ -11,7 +11,7 @@ from gputop_cuda_probe.faults import Faults
 from gputop_cuda_probe.lines import Lines
 
 _PROGRESS_EVERY_S: Final = 0.5
-_MOST_FINDINGS: Final = 64  # told in full; the rest is counted
+_MOST_FINDINGS: Final = 64  # reported in full; the rest is counted
 _CPU_ROOM: Final = 1 << 30
 _PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
@@ -64,7 +64,7 @@ class Device:
 class Turn:
     """Handed to a test. ``seconds``: how long it should take. ``seed``: of all its random numbers.
 
-    ``is_named``: somebody asked for this very test.
+    ``is_named``: the user named this test.
     """
 
     def __init__(self, test: str, device: Device, lines: Lines, faults: Faults) -> None:
@@ -100,8 +100,8 @@ class Turn:
     def tick(self, done: float | None = None, text: str = "", rate: tuple[float, str] | None = None) -> None:
         """Report that the test goes on; call it at least ten times a second. Raises `StoppedError`.
 
-        ``rate``: how fast it goes at this moment, as value and unit; it is told before the text. Where neither is
-        given, what was told last still holds.
+        ``rate``: how fast it goes at this moment, as value and unit; it comes before the text. Without both, the last
+        ones still hold.
         """
         if text or rate is not None:
             self._said = (text, rate)

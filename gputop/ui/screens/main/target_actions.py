@@ -83,7 +83,7 @@ class TargetActions:
     def scope(self) -> Scope:
         """The scope that a dialog begins with: the process, or its job if the launcher of the job is known.
 
-        Tags and groups stand for their own processes alone, a folded line of the tree for the processes that it hides.
+        Tags and groups select only their own processes; a folded line of the tree also selects those that it hides.
         """
         line, frame = self._processes.selected_line, self._host.view.frame
         if self.is_row and line is not None and not self._processes.tags.ids:
@@ -95,7 +95,7 @@ class TargetActions:
 
     @property
     def is_row(self) -> bool:
-        """Whether the tags, or the line under the cursor, stand for exactly the processes of `scope`."""
+        """Whether the tags, or the line under the cursor, select exactly the processes of `scope`."""
         line = self._processes.selected_line
         return bool(self._processes.tags.ids) or (line is not None and (line.is_group or line.is_open is False))
 

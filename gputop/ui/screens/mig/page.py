@@ -168,7 +168,7 @@ class MigScreen(Page):
         self.app.push_screen(self._planning, self._planned)
 
     def _plan_ahead(self, keys: Sequence[events.Key]) -> None:
-        """Open the plan dialog, and give it the keys up to the one that chooses a plan: nobody has read that plan."""
+        """Open the plan dialog, and give it the keys before the one that chooses a plan: the plan is unread."""
         self._ahead = None
         self.plan()
         planning = self._planning

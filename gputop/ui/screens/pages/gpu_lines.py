@@ -139,7 +139,7 @@ def _plots(gpu: Gpu, view: View, size: tuple[int, int]) -> list[Line]:
 
 
 def _processes(gpu: Gpu, view: View, width: int, cursor: int | None) -> list[Line]:
-    """Return who is on the GPU since when."""
+    """Return the processes on the GPU, with their start."""
     held = users_of(gpu, view)
     if view.frame is None or not held:
         return [Line((("Processes", "accent"), ("  none on this GPU", "muted")))]
