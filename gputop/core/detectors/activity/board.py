@@ -184,11 +184,11 @@ class Board:
         settled_s = self.limits.settled_s
         if self._empty_s >= settled_s:
             self.empty_w = min(self.empty_w or smooth_w, smooth_w)
+        is_idle = self.utilization is not None and self.utilization <= self.limits.idle_percent
+        self._idle_s = self._idle_s + step_s if is_idle else 0.0
         if self._context_s < settled_s:
             return
         self._lowest_w = min(self._lowest_w or smooth_w, smooth_w)
-        is_idle = self.utilization is not None and self.utilization <= self.limits.idle_percent
-        self._idle_s = self._idle_s + step_s if is_idle else 0.0
         if self._idle_s >= settled_s:
             self.context_w = min(self.context_w or smooth_w, smooth_w)
 

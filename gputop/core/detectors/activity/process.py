@@ -134,7 +134,7 @@ class Track:
         if self.idle_s >= limits.means_s and not self.is_fed:
             self.window = None  # what it did before the pause says nothing about what follows
         is_left_out = self.idle_s >= limits.left_out_s and not self.is_fed
-        if is_left_out or self._is_loading() or self._awaits_others():
+        if is_left_out or self._is_loading() or self.awaits_others:
             return
         if self.window is None:
             if not self.busy_s and not self.is_fed:
@@ -149,11 +149,12 @@ class Track:
             self._top_bytes, self._grew_s = held, self.seen_s
         return self.worked_s < limits.settled_s and self.seen_s - self._grew_s < limits.left_out_s
 
-    def _awaits_others(self) -> bool:
-        """Return whether it waits in a kernel for others, which does not belong to the means of its work."""
+    @property
+    def awaits_others(self) -> bool:
+        """Whether it waits in a kernel for others or for requests, which does not belong to the means of its work."""
         limits = self.board.limits
         is_of_job = self.ranks is not None or (self.role.world or 1) > 1 or self.worked_s > limits.often * self.busy_s
-        return self.wait_s > 0 and is_of_job and not self.role.is_server
+        return self.wait_s > 0 and is_of_job
 
     def _is_blip(self, now_s: float) -> bool:
         """Return whether a single sample of work in a pause is a wrong reading: there is no power, and it is rare."""
@@ -247,8 +248,13 @@ class Track:
         return effort <= limits.low or (board.is_static and effort <= max(self.low, self._low_of_silent()))
 
     def _low_of_silent(self) -> float:
-        """Return the power of a wait if hardly anything of the memory traffic of its work is left; else 0."""
+        """Return the power of a wait if hardly anything of the memory traffic of its work is left; else 0.
+
+        For a rank that has not worked yet, no traffic at all is the evidence.
+        """
         limits, touched = self.board.limits, max(self.board.memory or 0.0, self.board.dram or 0.0)
+        if not self.worked_s and (self.role.world or 1) > 1:
+            return limits.low_most if touched <= limits.own_still_percent else 0.0
         if self.work_memory < limits.own_memory_percent or touched > limits.silent * self.work_memory:
             return 0.0
         return min(limits.low_most, limits.low_of_silent * self.work_effort)

@@ -105,6 +105,7 @@ def serves(command: str, framework: str | None = None) -> bool:
     return any(part in name for part in _SERVING_NAMES) or not _SERVING_FLAGS.isdisjoint(flags)
 
 
+@lru_cache(256)
 def _daemon_or_prompt(command: str, framework: str | None) -> tuple[bool, bool]:
     """Return whether it belongs to the driver or the desktop, and whether it is a notebook or a prompt."""
     name = command[:200]
@@ -118,7 +119,6 @@ def _is_debugger(command: str) -> bool:
     return (what.script or what.name).rpartition("/")[2].removesuffix(".py") in _DEBUGGERS
 
 
-@lru_cache(256)
 def _is_prompt(command: str, framework: str | None) -> bool:
     what = program_of(command)
     if (framework or what.known or "").startswith(_NOTEBOOKS):

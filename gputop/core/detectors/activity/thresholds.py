@@ -38,7 +38,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "low_most_percent", 25.0, 0.0, 100.0,
-            "Above this share of the power range, low_of_work_percent and low_of_silent_percent are not used.",
+            "Above this share of the power range, low_of_work_percent and low_of_silent_percent are not used. Up to "
+            "this share, a rank that has not worked yet may be waiting if it moves no data (see own_still_percent).",
         ),
         Dial(
             "working_percent", 25.0, 0.0, 100.0,

@@ -92,7 +92,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "cpu_percent", 250.0, 1.0, 100_000.0,
-            "Kernel launches do not limit a process that uses at least this much CPU: it computes on the CPU too.",
+            "Neither kernel launches nor one thread that prepares data limit a process that uses at least this much "
+            "CPU: it computes or compiles on the CPU.",
         ),
         Dial(
             "launch_power_percent", 42.0, 1.0, 100.0,
@@ -120,7 +121,10 @@ KIND: Final = Kind(
             "gputop reports `busy.fake` only if the memory activity is at most this.",
         ),
         Dial("changes_s", 30.0, 0.0, 3600.0, "A new diagnosis replaces the old one after this time."),
-        Dial("idle_s", 60.0, 1.0, 3600.0, "A diagnosis ends after the process was idle for this time."),
+        Dial(
+            "idle_s", 60.0, 1.0, 3600.0,
+            "A diagnosis ends after the process was idle or waited in a kernel for this time.",
+        ),
         Dial("starved_s", 170.0, 1.0, 180.0, "The same as idle_s, while the data loaders work."),
     ),
 )  # fmt: skip
@@ -187,6 +191,7 @@ class BoundDetector:
             return
         means = means_of(track, window, is_multi=bool(track.ranks) or (track.role.world or 1) > 1)
         is_asleep = track.idle_s >= self._dials["starved_s" if track.is_fed else "idle_s"]
+        is_asleep = is_asleep or (track.wait_s >= self._dials["idle_s"] and track.awaits_others)
         rests = track.idle_s >= track.board.limits.left_out_s and not track.is_fed  # the means are those of before
         bound = None if is_asleep else held.bound if rests else verdict(means, self._dials)
         held.means = means

@@ -74,7 +74,7 @@ def means_of(track: Track, window: Window, *, is_multi: bool) -> Means:
         worker_percent=(window.mean(of_track.WORKERS) or 0.0) / loaders if loaders else 0.0,
         blocked_share=window.mean(of_track.BLOCKED) or 0.0,
         is_multi=is_multi,
-        is_server=track.role.is_server,
+        is_server=track.role.is_server and not track.role.is_interactive,
         watts=window.mean(of_track.WATTS),
         memory=window.mean(of_track.MEMORY),
         pcie=window.mean(of_track.PCIE),
@@ -116,11 +116,14 @@ def _is_starved(means: Means, dials: Mapping[str, float], least: float, most_of_
 
 
 def _prepares_itself(means: Means, dials: Mapping[str, float]) -> bool:
-    """Return whether one thread prepares the data and launches the kernels in turn."""
+    """Return whether one thread prepares the data and launches the kernels in turn.
+
+    Many threads compile or compute. Without PCIe traffic one cannot know whether the thread only launches.
+    """
     if means.is_server or means.workers or means.gu <= 1 or means.gu >= dials["half_percent"]:
         return False
-    is_blocked = 100 * means.blocked_share >= dials["blocked_percent"]
-    return (means.thread or 0.0) >= dials["thread_percent"] or is_blocked
+    is_one = (means.thread or 0.0) >= dials["thread_percent"] and means.cpu_percent < dials["cpu_percent"]
+    return (is_one and means.pcie is not None) or 100 * means.blocked_share >= dials["blocked_percent"]
 
 
 def _communicates(means: Means, dials: Mapping[str, float]) -> bool:

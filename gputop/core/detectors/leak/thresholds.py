@@ -58,7 +58,11 @@ KIND: Final = Kind(
         Dial(
             "fill_much_percent", 30.0, 0.0, 1000.0,
             "Fast growth (see fill_s) need not last so long if the GPU is busy and the growth has filled this share of "
-            "its memory.",
+            "its memory. Growth before fill_settled_s does not count.",
+        ),
+        Dial(
+            "fill_settled_s", 20.0, 0.0, 86_400.0,
+            "A program has loaded what it needs for its work when it has worked with constant memory for this time.",
         ),
         Dial("few_steps", 12.0, 1.0, 1000.0, "Growth in fewer steps than this must last longer (see few_watched_s)."),
         Dial(

@@ -5,6 +5,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gputop.core.detectors.leak.buckets import IDLE, LIGHT
 from gputop.core.detectors.leak.growth import Growth, Shape, Why, Window, growth, window_of
 from gputop.core.detectors.leak.likelihood import odds
 from gputop.core.detectors.leak.track import MemoryTrack, Scales
@@ -23,7 +24,8 @@ class Limits(Struct, frozen=True):
     more often resembles growth by chance. ``kept``: share of the growth that may remain after a leak; for a sawtooth
     ``teeth_left`` of that, as its floor is less certain. ``over_times``: number of spans, of at most ``longest_span_s``
     each, after which a leak is over. ``wave_growth_times``: factor of ``growth_mib`` after the removal of waves.
-    ``fill_much``: of the memory of the board; so much growth while the GPU is busy is no buffer that fills.
+    ``fill_much``: of the memory of the board; so much growth while the GPU is busy is no buffer that fills, if the
+    process worked with constant memory for ``fill_settled_s`` before.
     ``few_steps``: growth in fewer steps must be watched for ``few_watched_s``. ``still_mib``: a smaller change does not
     count. ``light_percent``: a GPU with less utilization only copies.
     """
@@ -37,6 +39,7 @@ class Limits(Struct, frozen=True):
     fill_young_s: float = 600.0
     fill_rate: float = 2.0  # MiB/s
     fill_much: float = 0.3
+    fill_settled_s: float = 20.0
     few_steps: float = 12.0
     few_watched_s: float = 1800.0
     kept: float = 0.5
@@ -133,7 +136,8 @@ class Vote:
         began_s = self.rising.since_s - limits.spans_s[0] if self.rising else one.began_s
         is_young = track.age_s + began_s < limits.fill_young_s
         is_fast = one.even > max(total_mib / max(limits.fill_s, 1.0), limits.fill_rate)
-        if is_fast and one.busy > limits.shape.loading and one.grown >= limits.fill_much * total_mib:
+        is_work = is_fast and one.busy > limits.shape.loading
+        if is_work and _since_settled(one, track, limits) >= limits.fill_much * total_mib:
             return None
         if is_fast and one.ended_s - one.began_s < (limits.fill_watched_s if is_young else limits.fill_late_s):
             return Why.FILLING
@@ -164,6 +168,20 @@ _CHEAP: Final = frozenset({Why.SHORT, Why.NOT_RETAINED})
 def _fell_back(one: Growth, low_mib: float, grown: float, limits: Limits) -> bool:
     kept = limits.kept * (limits.teeth_left if one.cycles else 1.0)
     return low_mib - one.low_mib <= kept * grown
+
+
+def _since_settled(one: Growth, track: MemoryTrack, limits: Limits) -> float:
+    """Return the growth since it first worked with constant memory, in MiB: all before is its start."""
+    if track.scales is None:
+        return 0.0
+    life, width_s = window_of(track.scales.life), track.scales.life_s
+    since_s, level_mib = life.starts[0], life.lows[0]
+    for start_s, low, high, done in zip(life.starts, life.lows, life.highs, life.work, strict=True):
+        if done in (IDLE, LIGHT) or max(high - level_mib, level_mib - low) >= limits.still_mib:
+            since_s, level_mib = start_s + width_s, high
+        elif start_s + width_s - since_s >= limits.fill_settled_s:
+            return min(one.grown, one.low_mib + one.grown - level_mib)
+    return 0.0
 
 
 def _seen(before: Suspicion | None, one: Growth, now: float, span_s: float) -> Suspicion:

@@ -73,7 +73,7 @@ class Strays:
         ago_s = context.now_s - (first.parted_s or 0.0)
         idle_s = _idle_s(tracks, context.now_s)
         is_idle = idle_s is not None and idle_s >= self._idle_s
-        was_launcher = _was_launcher(words, len(tracks))
+        was_launcher = _was_launcher(words, len(tracks)) or words == first.words  # a fork outlives it by mistake
         is_over = slurm is not None and not words  # its parent was outside of the job: slurmstepd
         is_rank = (first.process.owner.world_size or 1) > 1 and was_launcher  # ranks never outlive their launcher
         doubts = (is_idle or (is_rank and ago_s >= self._alarm_s)) + (was_launcher or is_over)

@@ -134,11 +134,15 @@ _RANKS_AT_A_TIME: Final = 500
 
 class _Rank(Struct):
     clock: float | None = None
-    gu: float = 0.0
     usual_gap: float = 0.0
     slow_s: float = 0.0
     behind_s: float = 0.0
     levels: Levels = field(default_factory=Levels)
+
+    @property
+    def gu(self) -> float:
+        """Return the smoothed utilization."""
+        return self.levels.gu
 
 
 class _Race(Struct):
@@ -283,14 +287,13 @@ def _is_fed(track: Track, context: Context) -> bool:
 
 
 def _smoothed(rank: _Rank | None, track: Track, part: float) -> _Rank:
-    clock, gu = track.board.clock, track.gu or 0.0
+    clock = track.board.clock
     if rank is None:
-        rank = _Rank(clock=clock, gu=gu)
+        rank = _Rank(clock=clock)
         rank.levels.smooth(track, 1.0)
         return rank
     if clock is not None:
         rank.clock = clock if rank.clock is None else rank.clock + (clock - rank.clock) * part
-    rank.gu += (gu - rank.gu) * part
     rank.levels.smooth(track, part)
     return rank
 

@@ -13,13 +13,14 @@ from msgspec import Struct, field
 from gputop.core.detectors.activity.process import Track
 
 _LEAST = (0.05, 5.0, 5.0)  # levels below are noise
+_SAME_POINTS = 2.0  # of utilization: a smaller difference is noise
 
 
 class Levels(Struct):
     """The smoothed levels of a rank, and how far each usually is from those of the others, as a share of theirs.
 
     ``odd_s``: for how long one of them has been far from the others. ``apart``: how far the one farthest away is.
-    ``alone``: the share of the time in which it works while all others wait.
+    ``alone``: the share of the time in which it works while all others wait. ``gu``: its utilization.
     """
 
     now: list[float | None] = field(default_factory=lambda: [None, None, None])
@@ -27,10 +28,12 @@ class Levels(Struct):
     apart: float = 0.0
     alone: float = 0.0
     odd_s: float = 0.0
+    gu: float = 0.0
 
     def smooth(self, track: Track, part: float) -> None:
         """Take the present readings of the GPU of the rank."""
         board = track.board
+        self.gu += ((track.gu or 0.0) - self.gu) * part
         given = (board.effort, board.memory, board.sm)
         for at, value in enumerate(given):
             before = self.now[at]
@@ -76,8 +79,10 @@ def compare(
 
     ``has_fallen``: the whole job takes less power than before: then a small difference, which is new, tells enough.
     """
+    least_gu = min(one.gu for one in all_levels)
     odd = [
-        _is_alone(one, others, dials) or _is_odd(one, others, dials, compared_s, has_fallen=has_fallen)
+        _is_alone(one, others, dials)
+        or _is_odd(one, others, dials, compared_s, has_fallen=has_fallen, least_gu=least_gu)
         for one in all_levels
         for others in ([each for each in all_levels if each is not one],)
     ]
@@ -100,17 +105,27 @@ def _is_alone(one: Levels, others: Sequence[Levels], dials: Mapping[str, float])
 
 
 def _is_odd(
-    one: Levels, others: Sequence[Levels], dials: Mapping[str, float], compared_s: float, *, has_fallen: bool
+    one: Levels,
+    others: Sequence[Levels],
+    dials: Mapping[str, float],
+    compared_s: float,
+    *,
+    has_fallen: bool,
+    least_gu: float,
 ) -> bool:
+    """Return whether its levels are far from the others. ``least_gu``: the lowest utilization of all ranks."""
     one.apart = 0.0
     is_odd = False
     is_enough = has_fallen and len(others) >= dials["fallen_ranks"] - 1
     usual = dials["fallen_apart_percent" if is_enough else "apart_percent"] / 100
-    for at in range(len(one.now)):
-        apart, spread = _apart(one, others, at)
+    gaps = [_apart(one, others, at) for at in range(len(one.now))]
+    known = [apart for (apart, _), level in zip(gaps, one.now, strict=True) if level is not None]
+    # Ranks that wait do less of everything, at full utilization. Stages of a pipeline differ in some of it, by design.
+    is_more = min(known, default=0.0) > usual and one.gu <= least_gu + _SAME_POINTS
+    for at, (apart, spread) in enumerate(gaps):
         least = max(usual, dials["spread_times"] * spread)
         is_new = compared_s >= dials["known_s"] and abs(apart - one.usual[at]) > least
-        is_clear = apart >= dials["clearly_percent"] / 100  # stages of a pipeline also do less, from the beginning
+        is_clear = is_more and apart >= dials["clearly_percent"] / 100
         if abs(apart) > least and (is_clear or is_new):
             is_odd = True
             one.apart = max(one.apart, apart, key=abs)

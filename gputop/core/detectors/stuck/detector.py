@@ -15,7 +15,7 @@ from gputop.core.detectors.activity.ranks import Ranks, Stance, stance
 from gputop.core.detectors.stuck.case import Case, busy_claim, hang_claim
 from gputop.core.detectors.stuck.neighbour import is_at_work, shared_gpu_claim
 from gputop.core.detectors.subjects import job_subject, process_subject
-from gputop.core.model.finding import Stage
+from gputop.core.model.finding import Stage, Subject
 
 KIND: Final = Kind(
     name="stuck",
@@ -42,8 +42,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "host_alarm_s", 720.0, 60.0, 86400.0,
-            "A rank without GPU work that uses the CPU may evaluate or write a checkpoint. A wait of the other ranks "
-            "is then an alarm only after this time.",
+            "If the first rank of a job uses the CPU and not its GPU, it may evaluate or write a checkpoint. A wait of "
+            "the other ranks is then an alarm only after this time.",
         ),
         Dial("behind_s", 1800.0, 60.0, 86400.0, "If other ranks work, a wait of this time is a suspect."),
         Dial(
@@ -178,7 +178,7 @@ class StuckDetector:
             if longest_s >= self._waiting_s:
                 working = [track for track, is_so in stances if is_so is Stance.WORKS]
                 stage = Stage.SUSPECT if longest_s >= self._patience_s(ranks, working) else Stage.OBSERVATION
-                yield busy_claim(job_subject(ranks.job), stage, waiting, working, context)
+                yield busy_claim(_subject(ranks, waiting, context), stage, waiting, working, context)
             return
         ranks.hang_s = (
             ranks.hang_s + context.step_s if ranks.hang_s else min(waiting[0].board.limits.rank_waits_s, longest_s)
@@ -192,9 +192,9 @@ class StuckDetector:
     ) -> Claim:
         case = Case(
             code="stuck.collective",
-            subject=job_subject(ranks.job),
+            subject=_subject(ranks, waiting, context),
             lasted_s=lasted_s,
-            limit_s=self._limit_s(waiting, ranks.longest_wait_s, is_host_busy=self._is_host_busy(out, context)),
+            limit_s=self._limit_s(waiting, ranks.longest_wait_s, is_host_busy=self._is_host_busy(ranks, out, context)),
             waiting=waiting,
             out=out,
             ranks=len(_participants(ranks)),
@@ -215,9 +215,13 @@ class StuckDetector:
         least_s = self._alarm_s if self._has_worked(tracks) else self._fresh_s
         return max(least_s, self._host_alarm_s if is_host_busy else 0.0, self._times * longest_s)
 
-    def _is_host_busy(self, out: list[tuple[Track, Stance]], context: Context) -> bool:
-        """Return whether a rank without GPU work uses the CPU, itself or by a child: it may write a checkpoint."""
-        idle = [track.process for track, is_so in out if is_so is Stance.IDLE]
+    def _is_host_busy(self, ranks: Ranks, out: list[tuple[Track, Stance]], context: Context) -> bool:
+        """Return whether the first rank, without GPU work, uses the CPU, itself or by a child.
+
+        It may write a checkpoint: in most programs only the first rank does so.
+        """
+        first = min(_participants(ranks), key=lambda track: (track.process.owner.rank or 0, track.board.index))
+        idle = [track.process for track, is_so in out if is_so is Stance.IDLE and track is first]
         hosts = [one for process in idle for one in (process, *context.relatives.get(process.pid, ()))]
         return any((busiest(one) or one.cpu_percent or 0.0) >= self._host[1] for one in hosts)
 
@@ -243,6 +247,13 @@ def _is_only_user(track: Track, context: Context) -> bool:
     """Return whether no other process is on its GPU, a desktop included: memory traffic is then its own."""
     users = (one.pid for one in context.sample.processes for use in one.gpus if use.gpu == track.use.gpu)
     return all(pid == track.process.pid for pid in users)
+
+
+def _subject(ranks: Ranks, waiting: list[Track], context: Context) -> Subject:
+    """Return the job; if only one of its ranks is left, there is no job any more, and the rank is the subject."""
+    if any(job.key == ranks.job.key for job in context.jobs):
+        return job_subject(ranks.job)
+    return process_subject(waiting[0].process)
 
 
 def _participants(ranks: Ranks) -> list[Track]:

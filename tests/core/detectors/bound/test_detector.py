@@ -6,9 +6,10 @@ import pytest
 from behaviours import IDLE, WAIT, WORK, codes, found, last, lone, rank
 from detector_benchmark.behaviour_frames import Rank
 from detector_benchmark.behaviour_shapes import V100, Second
+from examples import process
 from msgspec.structs import replace
 
-from gputop.core.model.catalogue import MEMORY_UTILIZATION, POWER_AVERAGE
+from gputop.core.model.catalogue import MEMORY_UTILIZATION, PCIE_RX, PCIE_TX, POWER_AVERAGE
 from gputop.core.model.finding import Stage
 from gputop.core.model.sample import Sample
 
@@ -144,6 +145,43 @@ def test_a_program_that_computes_on_the_cpu_is_launch_bound_in_its_first_idle_se
         return replace(sample, processes=tuple(used))
 
     assert not codes(found(lone((both, 300), (IDLE, 200)), names=("bound",), change=busy))
+
+
+def test_a_program_that_compiles_on_all_cores_is_input_bound() -> None:
+    def busy(_: int, sample: Sample) -> Sample:
+        return replace(sample, processes=tuple(replace(one, cpu_percent=790.0) for one in sample.processes))
+
+    assert "bound.input" in codes(found(lone((ALONE, 200))))
+    assert "bound.input" not in codes(found(lone((ALONE, 200)), change=busy))
+
+
+def test_a_thread_that_may_launch_or_load_is_called_a_loader_where_no_traffic_is_known() -> None:
+    def without(_: int, sample: Sample) -> Sample:
+        missing = {PCIE_RX.key: None, PCIE_TX.key: None}
+        return replace(sample, gpus=tuple(replace(gpu, metrics=gpu.metrics | missing) for gpu in sample.gpus))
+
+    assert not codes(found(lone((ALONE, 200)), change=without))
+
+
+def test_the_wait_of_a_group_for_requests_is_called_launch_bound() -> None:
+    parts = ((DECODE, 40), (WAIT, 100)) * 4
+    ranks = [
+        lone(*parts, gpu=at, framework="vLLM", command=f"VLLM::Worker_TP{at}", has_launcher=True) for at in range(4)
+    ]
+
+    assert codes(found(*ranks, names=("bound",))) <= {"bound.memory"}
+
+
+def test_a_notebook_is_taken_for_its_server_that_may_poll() -> None:
+    lab = process(700, command="/opt/env/bin/python /opt/env/bin/jupyter-lab --port 8899", gpus=(), user="ann")
+
+    def below(_: int, sample: Sample) -> Sample:
+        kernels = tuple(replace(one, parent_pid=700) for one in sample.processes)
+        return replace(sample, processes=kernels, relatives=(lab,))
+
+    slow, command = replace(LAUNCH, effort=0.1), "python -m ipykernel_launcher -f kernel.json"
+
+    assert "bound.launch" in codes(found(lone((slow, 200), command=command), change=below))
 
 
 def test_a_threshold_can_be_set() -> None:

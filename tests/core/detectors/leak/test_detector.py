@@ -94,9 +94,15 @@ def test_a_few_adapters_that_are_loaded_on_demand_are_called_a_leak() -> None:
 
 
 def test_fast_growth_at_a_busy_gpu_waits_for_half_an_hour() -> None:
-    found = grown(lambda second: 10 + 48 * second / 1024, range(1000))
+    found = grown(lambda second: 10 + 48 * max(0, second - 60) / 1024, range(1000))
 
     assert found[-1][0].stage is not Stage.OBSERVATION
+
+
+def test_a_model_that_loads_from_the_start_of_a_busy_program_is_a_suspect() -> None:
+    found = grown(lambda second: 10 + 48 * second / 1024, range(1000))
+
+    assert stages(found) == [Stage.OBSERVATION]
 
 
 def test_an_arena_that_doubles_over_a_steady_leak_is_missed_while_the_next_step_fits() -> None:

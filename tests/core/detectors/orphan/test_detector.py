@@ -201,6 +201,12 @@ def test_if_its_launcher_died_it_is_a_suspect() -> None:
     assert shown(parted(PARENT), range(200)) == [("orphan.parent", Stage.SUSPECT)]
 
 
+def test_a_fork_whose_main_process_was_killed_may_be_meant() -> None:
+    main = process(901, command=idle().command, gpus=())
+
+    assert shown(parted(main), range(200)) == [("orphan.parent", Stage.SUSPECT)]
+
+
 def test_ranks_that_need_a_minute_to_exit_are_orphans() -> None:
     assert not any(watch(judge_of("orphan"), range(185), parted(PARENT)))
 

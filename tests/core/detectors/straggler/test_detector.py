@@ -95,6 +95,13 @@ def test_ranks_that_differ_by_design_have_no_straggler() -> None:
     assert not {GPU, HOST} & codes(found(*ranks))
 
 
+def test_a_stage_of_a_pipeline_that_takes_far_more_power_than_the_others_is_slow() -> None:
+    lighter = replace(FULL, effort=0.5, mu=18.0, sm=50.0)
+
+    assert not {GPU, HOST} & codes(found(*job(FULL, seconds=500, usual=replace(lighter, gu=92.0))))
+    assert not {GPU, HOST} & codes(found(*job(FULL, seconds=500, usual=replace(lighter, mu=30.0))))
+
+
 def test_a_rank_that_costs_a_third_of_the_speed_is_an_alarm() -> None:
     held = found(*job(BEHIND, seconds=400))
 

@@ -146,6 +146,16 @@ def test_a_rank_that_dies_is_the_odd_one_even_if_only_one_is_left() -> None:
     assert f"rank 1 (pid {pid_of(1)}) exited" in last(found(*ranks), HANG).summary
 
 
+def test_a_hang_of_the_last_rank_is_about_a_job_that_no_longer_exists() -> None:
+    left, gone = (
+        replace(rank(at, 2, (WORK, 100), (does, 330)), has_launcher=False) for at, does in enumerate((WAIT, GONE))
+    )
+
+    hang = last(found(left, gone), HANG)
+
+    assert (hang.subject.job, (hang.subject.process or ProcessId(0, 0)).pid) == (None, pid_of(0))
+
+
 # --- what only looks like it -------------------------------------------------------------------------------------
 def test_a_server_that_waits_inside_a_collective_is_no_hang() -> None:
     ranks = [
@@ -261,6 +271,20 @@ def test_a_rank_that_works_on_the_cpu_may_evaluate_for_ten_minutes() -> None:
     ranks[0] = rank(0, 4, (WORK, 200), (SPIN, 570))
 
     assert stages(found(*ranks), HANG).keys() == {Stage.OBSERVATION}
+
+
+def test_a_rank_that_writes_no_checkpoints_may_use_the_cpu_for_ten_minutes() -> None:
+    ranks = job((WORK, 200), (WAIT, 330))
+    ranks[2] = rank(2, 4, (WORK, 200), (SPIN, 330))
+
+    assert Stage.ALARM in stages(found(*ranks), HANG)
+
+
+def test_a_hang_in_the_first_collective_is_missed_on_a_board_whose_waits_take_power() -> None:
+    waits = replace(WAIT, effort=0.2)
+
+    assert Stage.ALARM in stages(found(*job((IDLE, 40), (waits, 650))), HANG)
+    assert HANG not in codes(found(*job((IDLE, 40), (replace(waits, mu=2.0), 650))))
 
 
 def test_ranks_that_poll_host_memory_over_pcie_hang_all_the_same() -> None:
