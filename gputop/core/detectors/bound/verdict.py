@@ -118,12 +118,13 @@ def _is_starved(means: Means, dials: Mapping[str, float], least: float, most_of_
 def _prepares_itself(means: Means, dials: Mapping[str, float]) -> bool:
     """Return whether one thread prepares the data and launches the kernels in turn.
 
-    Many threads compile or compute. Without PCIe traffic one cannot know whether the thread only launches.
+    Many threads compile or compute. Without power and PCIe traffic one cannot know whether the thread only launches.
     """
     if means.is_server or means.workers or means.gu <= 1 or means.gu >= dials["half_percent"]:
         return False
     is_one = (means.thread or 0.0) >= dials["thread_percent"] and means.cpu_percent < dials["cpu_percent"]
-    return (is_one and means.pcie is not None) or 100 * means.blocked_share >= dials["blocked_percent"]
+    is_known = means.pcie is not None or means.watts is not None
+    return (is_one and is_known) or 100 * means.blocked_share >= dials["blocked_percent"]
 
 
 def _communicates(means: Means, dials: Mapping[str, float]) -> bool:

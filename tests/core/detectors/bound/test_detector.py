@@ -155,9 +155,9 @@ def test_a_program_that_compiles_on_all_cores_is_input_bound() -> None:
     assert "bound.input" not in codes(found(lone((ALONE, 200)), change=busy))
 
 
-def test_a_thread_that_may_launch_or_load_is_called_a_loader_where_no_traffic_is_known() -> None:
+def test_a_thread_that_may_launch_or_load_is_called_a_loader_where_neither_power_nor_traffic_is_known() -> None:
     def without(_: int, sample: Sample) -> Sample:
-        missing = {PCIE_RX.key: None, PCIE_TX.key: None}
+        missing = {PCIE_RX.key: None, PCIE_TX.key: None, POWER_AVERAGE.key: None}
         return replace(sample, gpus=tuple(replace(gpu, metrics=gpu.metrics | missing) for gpu in sample.gpus))
 
     assert not codes(found(lone((ALONE, 200)), change=without))
