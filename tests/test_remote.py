@@ -126,7 +126,7 @@ def test_a_passphrase_can_be_typed_neither_before_the_screen_nor_after_a_lost_li
         shown.press("sesame\r")
         shown.until("COMMAND", "round trip")
         os.kill(box.pids[0], signal.SIGKILL)
-        shown.until("NO LINK TO box", "Permission denied", "Ctrl-G connects again")
+        shown.until("NO LINK TO box", "Permission denied", "Ctrl-G connects again: ssh can ask")
         shown.press("\x07")
         shown.until("Enter passphrase")
         shown.press("sesame\r")

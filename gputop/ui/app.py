@@ -215,6 +215,9 @@ class GputopApp(TerminalApp):
         """Grey the values and show the reason; quit if there are none and the link is down for good."""
         if self._store.newest is None and down.retry_s is None:
             self.exit(down)
+        if self.options.log_in is not None and down.retry_s is None:
+            key = self.keymap.name("log-in")
+            self.notify(f"{key} connects again: ssh can ask on the terminal then", severity="warning", timeout=60)
         self._store.lose(down)
         self._draw()
 

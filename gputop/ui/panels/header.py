@@ -134,6 +134,6 @@ def _milliseconds(seconds: float) -> str:
 def _retry(view: View) -> str:
     again = "connecting again" if view.remote else "restarting"
     if view.retry_s is None:
-        return " Ctrl-G connects again" if view.remote else " not restarted"
+        return " not connected again" if view.remote else " not restarted"
     seconds = max(0, round(view.retry_s))
     return f" {again} in {seconds}s" if seconds else f" {again}"
