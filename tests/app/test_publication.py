@@ -1,9 +1,10 @@
 """The last frame as series, at any age."""
 
-from examples import frame
+from examples import frame, process
 
 from gputop.app.exporting.publication import Publication
 from gputop.app.exporting.site import answer
+from gputop.core.model.metric import Missing
 from gputop.core.usage.ledger import Ledger
 from gputop.core.usage.past import Past
 from gputop.report.prometheus.scene import Shape
@@ -66,3 +67,11 @@ def test_readings_return_with_the_next_sample() -> None:
 
     assert "DCGM_FI_DEV_GPU_TEMP{" in publication.text()
     assert 'gpu="1"' not in publication.text()
+
+
+def test_readings_of_processes_that_another_user_cannot_see_are_counted_by_their_reason() -> None:
+    hidden = process(5, missing={"cpu_percent": Missing.FORBIDDEN, "memory_bytes": Missing.FORBIDDEN})
+    publication = Publication(Shape(), Past(Ledger()), Clock())
+    publication.publish(frame(1, processes=(hidden, process(6))), 0.01)
+
+    assert 'gputop_missing_process_readings{reason="forbidden"} 2\n' in publication.text()

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 from exporters import PATIENCE_S, Exporter, exporting
 from expositions import Read, promtool, read
+from other_users import OTHER, directory_of_other, needs_root, python_of_other
 
 pytestmark = pytest.mark.skipif("NVML_MOCK_BOX" not in os.environ, reason="needs a driver that can be told to fall ill")
 
@@ -95,6 +97,34 @@ def test_processes_are_counted_for_their_user_and_end_at_once(tmp_path: Path) ->
 
     assert found["gputop_user_gpu_memory_used_bytes"][0].value == 3 * 1024**3
     assert "gputop_user_gpu_seconds_total{" not in text
+
+
+@needs_root
+def test_another_user_gets_all_series_and_the_reasons_for_those_that_are_absent() -> None:
+    python, path = python_of_other()
+    child = subprocess.Popen(["sleep", "600"])
+    home = directory_of_other(Path(tempfile.mkdtemp(prefix="gputop-other-")) / "home")
+    home.parent.chmod(0o755)
+    scenario = home / "box.scn"
+    scenario.write_text(
+        "[box]\ngpus = 1\nmodel = h100\n[gpu 0]\nenergy = !permission\n"
+        f"[process]\npid = {child.pid}\nmem = 3GiB\nsm = 50\n"
+    )
+    box_of_other = {"NVML_MOCK_SCENARIO": str(scenario), "NVML_MOCK_STATE": str(home / "state"), "HOME": str(home)}
+    try:
+        with exporting(python=python, user=str(OTHER), **path, **box_of_other) as running:
+            running.until("gputop_user_gpu_seconds_total")
+            running.until("DCGM_FI_PROF_DRAM_ACTIVE{")
+            text = running.until("DCGM_FI_PROF_PCIE_TX_BYTES{")
+    finally:
+        child.kill()
+        child.wait()
+        shutil.rmtree(home.parent)
+
+    assert 'gputop_user_gpu_memory_used_bytes{user="root"} 3221225472' in text
+    assert "gputop_gpu_energy_joules_total{" not in text
+    assert 'metric="energy_j",reason="forbidden"} 1' in text
+    assert DATACENTRE - {row.name for row in read(text)} == {"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"}
 
 
 def test_mig_instances_replace_their_board_for_dcgm_and_sums_of_gputop_are_right(tmp_path: Path) -> None:

@@ -53,11 +53,13 @@ class Exporter:
 
 
 @contextmanager
-def exporting(*arguments: str, **environment: str) -> Iterator[Exporter]:
-    """Run an exporter on a free port until the end of the block. It has published a sample."""
+def exporting(*arguments: str, python: str = sys.executable, user: str = "", **environment: str) -> Iterator[Exporter]:
+    """Run an exporter on a free port until the end of the block. ``user``: its uid and gid, if others than ours."""
+    owner = int(user) if user else None
     child = subprocess.Popen(
-        [sys.executable, "-m", "gputop", "export", "--listen", "127.0.0.1:0", "--interval", "0.1", *arguments],
+        [python, "-m", "gputop", "export", "--listen", "127.0.0.1:0", "--interval", "0.1", *arguments],
         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=os.environ | environment,
+        user=owner, group=owner, extra_groups=[] if user else None,
     )  # fmt: skip
     try:
         yield Exporter(child, _url(child))

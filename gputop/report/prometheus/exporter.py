@@ -1,8 +1,10 @@
 """gputop's series about the exporter itself: how old its last sample is, and what it could not read."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from gputop.core.model.metric import Missing
 from gputop.core.model.sample import Frame
 from gputop.core.usage.ledger import Usage
 from gputop.report.prometheus.labels import Number
@@ -45,6 +47,15 @@ def _driver(exporter: Exporter) -> list[Labelled]:
     return [((("host", exporter.frame.host.name), *known, ("simulated", driver.simulated or "")), 1)]
 
 
+def _missing_of_processes(exporter: Exporter) -> list[Labelled]:
+    """Return how many readings of processes are missing, by reason, as for GPUs."""
+    processes = exporter.frame.processes if exporter.frame else ()
+    reasons = Counter(why for process in processes for why in process.missing.values())
+    for process in processes:
+        reasons.update(why for use in process.gpus for why in use.missing.values())
+    return [((("reason", why.value),), count) for why, count in sorted(reasons.items()) if why is not Missing.NOT_YET]
+
+
 def _unread(exporter: Exporter) -> list[Labelled]:
     return [((("source", source), ("reason", why)), 1) for source, why in sorted(exporter.unread.items())]
 
@@ -84,6 +95,10 @@ EXPORTER: Final[tuple[Series[Exporter], ...]] = (
     _row(
         "gputop_problems", "", "How many problems gputop had with taking the last sample.",
         _of_frame(lambda frame: len(frame.problems)),
+    ),
+    _row(
+        "gputop_missing_process_readings", "", "How many readings of processes are missing, by reason.",
+        _missing_of_processes, "reason",
     ),
     _row(
         "gputop_unread_source", "", "A file or service that gputop could not read; the value is 1.", _unread,
