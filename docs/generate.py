@@ -20,6 +20,7 @@ from gputop.core.detectors.registry import detectors
 from gputop.core.fleet.columns import HOST_COLUMNS
 from gputop.core.model.units import bytes_text, duration_text
 from gputop.core.processes.columns import COLUMNS
+from gputop.core.settings.fleet import FLEET_FIELDS
 from gputop.core.settings.receivers import FIELDS, ReceiverKind
 from gputop.core.settings.settings import SETTINGS
 from gputop.core.settings.toml import value_text
@@ -162,6 +163,12 @@ def _plain(value: float) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:g}"
 
 
+def _fleet() -> Iterator[tuple[str, ...]]:
+    yield "setting of `[fleet]`", "meaning"
+    for field in FLEET_FIELDS:
+        yield f"`{field.key}`", field.help
+
+
 PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "keys": _keys,
     "actions": lambda: table(_actions()),
@@ -172,6 +179,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "host-columns": lambda: table(_host_columns()),
     "detectors": _detectors,
     "rules": lambda: table(_rules()),
+    "fleet settings": lambda: table(_fleet()),
     "receivers": lambda: table(_receivers()),
     "own series": lambda: table(generate_prometheus.own()),
     "dcgm series": lambda: table(generate_prometheus.compatible()),

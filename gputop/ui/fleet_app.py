@@ -1,8 +1,10 @@
 """The app of the fleet screen: asks in a thread, so that the screen never waits for a server."""
 
+from collections.abc import Callable
 from threading import Event, Thread
 from typing import ClassVar, Protocol
 
+from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
@@ -11,6 +13,7 @@ from gputop.core.fleet.history import FleetHistory, Stretch, Subject
 from gputop.core.fleet.model import Fleet
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.screens.fleet.history import FleetHistoryPage, HistoryWanted
+from gputop.ui.screens.fleet.host_page import VisitWanted
 from gputop.ui.screens.fleet.options import FleetOptions
 from gputop.ui.screens.fleet.screen import FleetScreen, HostChosen
 from gputop.ui.screens.fleet.subjects import SubjectChosen
@@ -57,11 +60,12 @@ class FleetApp(TerminalApp):
     BINDINGS: ClassVar[list[BindingType]] = [Binding(ALWAYS_QUITS, "quit", "Quit", show=False, priority=True)]
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, source: FleetSource, options: FleetOptions) -> None:
+    def __init__(self, source: FleetSource, options: FleetOptions, visit: Callable[[str], None] | None = None) -> None:
         super().__init__(
             options.theme, options.keys, is_ascii=options.is_ascii, writes_changes_only=options.writes_changes_only
         )
         self._source = source
+        self._visit = visit
         self._is_ascii = options.is_ascii
         self._history: HistoryWanted | None = None
         self._is_history_wanted = Event()
@@ -99,6 +103,16 @@ class FleetApp(TerminalApp):
     def on_subject_chosen(self, message: SubjectChosen) -> None:
         """Open the history page."""
         self.push_screen(FleetHistoryPage(message.subject, message.gpus, is_ascii=self._is_ascii))
+
+    def on_visit_wanted(self, message: VisitWanted) -> None:
+        """Leave the screen for the live gputop of a host, and come back."""
+        if self._visit is None:
+            return
+        try:
+            with self.suspend():
+                self._visit(message.host)
+        except SuspendNotSupported:
+            self.notify("this terminal cannot be left for another program", severity="warning")
 
     def on_history_wanted(self, message: HistoryWanted) -> None:
         """Ask for a history."""

@@ -55,7 +55,10 @@ def reader_of(request: FleetRequest, *, over_s: int = 0) -> FleetReader:
 
         return SimulatedFleet()
     if bool(request.prometheus) == bool(request.hosts):
-        raise BadRequestError("name either a server with --prometheus URL, or hosts with --hosts, or try --demo")
+        raise BadRequestError(
+            "name either a server with --prometheus URL, or hosts with --hosts, or try --demo."
+            " [fleet] in the configuration file names them for good: docs/fleet.md"
+        )
     if request.prometheus:
         return PrometheusReader(request, queries(request.asked_labels, over_s=over_s))
     return ExporterReader(request)

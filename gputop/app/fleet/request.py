@@ -1,5 +1,7 @@
 """What the user wants to see of a fleet, and from where."""
 
+from typing import TypeVar
+
 from msgspec import Struct
 
 from gputop.core.fleet.groups import OF_HOLDERS, OF_HOSTS
@@ -40,3 +42,6 @@ class FleetFreeRequest(FleetRequest, frozen=True, kw_only=True):
 
     count: int = 1
     over_s: float = 300.0
+
+
+Request = TypeVar("Request", bound=FleetRequest)

@@ -5,6 +5,7 @@ import sys
 from gputop.app.errors import OK
 from gputop.app.fleet.readers import FleetReader, reader_of
 from gputop.app.fleet.request import FleetRequest
+from gputop.app.fleet.visit import visit, visit_simulated
 from gputop.app.monitoring.screen import forget_orders_of_another_user, speaks_unicode
 from gputop.app.settings.settings_file import settled, written
 from gputop.app.terminal import warn
@@ -58,6 +59,6 @@ def show_reader(
     )
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there
-    app = FleetApp(reader, options)
+    app = FleetApp(reader, options, visit_simulated if request.is_demo else visit)
     app.run(mouse=True)
     return app.chosen

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any, Final
 
+from gputop.app.fleet.configured import configured
 from gputop.app.fleet.free import free_hosts
 from gputop.app.fleet.request import FleetFreeRequest, FleetRequest
 from gputop.app.fleet.show import show
@@ -55,8 +56,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     if options.what == "free":
-        return free_hosts(request_of(options, FleetFreeRequest))
-    return show(request_of(options, FleetRequest))
+        return free_hosts(configured(request_of(options, FleetFreeRequest)))
+    return show(configured(request_of(options, FleetRequest)))
 
 
 def _add_free(parser: argparse.ArgumentParser) -> None:

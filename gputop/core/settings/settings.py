@@ -21,6 +21,7 @@ KEYS: Final = "keys"
 READ_ONLY: Final = "read_only"
 DETECTORS: Final = "detectors"
 RECEIVERS: Final = "receivers"
+FLEET: Final = "fleet"
 LEAST_INTERVAL_S: Final = 0.1
 MOST_INTERVAL_S: Final = 86_400.0
 MOST_GPUS: Final = 1024
@@ -37,6 +38,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     command of the channel ``command``.
     ``detectors``: by name, the options that are not at their defaults, and ``enabled``.
     ``receivers``: of alerts, by name, as `core.settings.receivers` reads them; ``runbooks``: where the documents are.
+    ``fleet``: as `core.settings.fleet` reads it.
     """
 
     theme: str = "auto"
@@ -56,6 +58,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     keys: Mapping[str, tuple[str, ...]] = {}
     detectors: Mapping[str, Mapping[str, float]] = {}
     receivers: Mapping[str, Mapping[str, object]] = {}
+    fleet: Mapping[str, object] = {}
     runbooks: str = ""
     expected_gpus: int = 0
     read_only: bool = False
@@ -118,8 +121,10 @@ def parse(
             found[DETECTORS] = dict(base.detectors) | _detectors(value, problems)
         elif key == RECEIVERS:
             found[RECEIVERS] = dict(base.receivers) | _receivers(value, problems)
+        elif key == FLEET:
+            found[FLEET] = dict(base.fleet) | _fleet(value, problems)
         elif setting is None:
-            suggestion = nearest(key, [*SETTING_BY_KEY, KEYS, DETECTORS, RECEIVERS])
+            suggestion = nearest(key, [*SETTING_BY_KEY, KEYS, DETECTORS, RECEIVERS, FLEET])
             problems.append(Problem(path=key, message="unknown setting", suggestion=suggestion))
         else:
             _settle(found, problems, key, setting.read(value))
@@ -223,6 +228,15 @@ def _receivers(value: object, problems: list[Problem]) -> dict[str, dict[str, ob
     from gputop.core.settings.receivers import read_receivers  # noqa: PLC0415 - few files have receivers
 
     found, wrong = read_receivers(value)
+    problems += [Problem(path=path, message=message, suggestion=hint) for path, message, hint in wrong]
+    return found
+
+
+# --- fleet -------------------------------------------------------------------------------------------------------
+def _fleet(value: object, problems: list[Problem]) -> dict[str, object]:
+    from gputop.core.settings.fleet import read_fleet  # noqa: PLC0415 - few files have a fleet
+
+    found, wrong = read_fleet(value)
     problems += [Problem(path=path, message=message, suggestion=hint) for path, message, hint in wrong]
     return found
 

@@ -4,7 +4,7 @@ import re
 from textwrap import wrap
 from typing import Final
 
-from gputop.core.settings.settings import DETECTORS, KEYS, RECEIVERS, SETTINGS, Settings, Value
+from gputop.core.settings.settings import DETECTORS, FLEET, KEYS, RECEIVERS, SETTINGS, Settings, Value
 
 _BARE: Final = re.compile(r"[\w-]+", re.ASCII)
 _PART: Final = re.compile(r"""[\w-]+|"[^"\\]*"|'[^']*'""", re.ASCII)
@@ -35,6 +35,8 @@ def commented() -> str:
     parts += [f"[{KEYS}]", '#quit = ["q", "f10"]', ""]
     parts += ["# Receivers of alerts (gputop notify): a table for each. See docs/alerts.md."]
     parts += [f"#[{RECEIVERS}.ops]", '#kind = "alertmanager"', '#url = "http://127.0.0.1:9093"', ""]
+    parts += ["# The servers that gputop fleet asks. See docs/fleet.md."]
+    parts += [f"#[{FLEET}]", '#prometheus = ["http://prometheus:9090"]', '#labels = ["rack"]', ""]
     return "\n".join([*parts, *_commented_detectors()])
 
 
@@ -60,6 +62,8 @@ def effective(settings: Settings) -> str:
     for name, values in settings.receivers.items():
         lines += ["", f"[{RECEIVERS}.{key_text(name)}]"]
         lines += [f"{key} = {_quoted(value)}" for key, value in values.items()]
+    fleet = [f"{key} = {_quoted(value)}" for key, value in settings.fleet.items()]
+    lines += ["", f"[{FLEET}]", *fleet] if fleet else []
     for name, dials in settings.detectors.items():
         lines += ["", f"[{DETECTORS}.{key_text(name)}]" if name else f"[{DETECTORS}]"]
         lines += [f"{key} = {value_text(bool(value) if key == ENABLED else value)}" for key, value in dials.items()]

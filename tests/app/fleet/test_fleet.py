@@ -1,6 +1,7 @@
 """gputop fleet: against a real Prometheus, exporters without one, and a simulated fleet."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from prometheus_server import PROMETHEUS, exporters, prometheus, refusing_port
+from real_terminal import ENTER, GPUTOP, terminal
 
 from gputop.app.fleet.readers import reader_of
 from gputop.app.fleet.request import FleetRequest
@@ -19,7 +21,7 @@ from gputop.core.fleet.history import Stretch, Subject
 _PATIENCE_S = 60
 
 
-def _gputop(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def _gputop(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "gputop", "fleet", *arguments],
         capture_output=True,
@@ -27,6 +29,7 @@ def _gputop(*arguments: str) -> "subprocess.CompletedProcess[str]":
         timeout=_PATIENCE_S,
         check=False,
         stdin=subprocess.DEVNULL,
+        env=os.environ | environment,
     )
 
 
@@ -138,3 +141,40 @@ def test_groups_show_who_holds_idle_gpus_and_which_host_of_a_job_stands_out() ->
     groups = _json("--demo", "--by", "cluster")["groups"]
     assert [group["name"] for group in groups] == ["alpha", "beta", "(none)"]
     assert "alpha-006: utilization" in _gputop("--demo", "--by", "job", "--where", "host~alpha").stdout
+
+
+def test_the_configuration_file_names_the_hosts_so_that_no_option_is_needed(tmp_path: Path) -> None:
+    folder = tmp_path / "gputop"
+    folder.mkdir()
+    with exporters() as port:
+        (folder / "config.toml").write_text(f'[fleet]\nhosts = ["127.0.0.1:{port}"]\n')
+        done = _gputop("--json", XDG_CONFIG_HOME=str(tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert [host["name"] for host in json.loads(done.stdout)["hosts"]] == ["host0000"]
+    (folder / "config.toml").write_text("[fleet]\nlabls = []\n")
+    done = _gputop("--json", XDG_CONFIG_HOME=str(tmp_path))
+    assert done.returncode == 2
+    assert "fleet.labls: unknown setting. Did you mean labels?" in done.stderr
+
+
+_SSH = """#!/bin/sh
+echo "ssh: connect to host: Connection refused" >&2
+exit 255
+"""
+
+
+def test_enter_on_a_host_goes_there_by_ssh_and_comes_back_with_the_reason_if_that_fails(tmp_path: Path) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text(_SSH)
+    ssh.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    with exporters() as port:
+        command = (*GPUTOP, "fleet", "--hosts", f"127.0.0.1:{port}")
+        with terminal(*command, size=(100, 30), PATH=path) as shown:
+            shown.until("host0000", "8 free")
+            shown.insist(ENTER, "live gputop by ssh")
+            shown.press(ENTER)
+            shown.until("Connection refused", "Press Enter to go back to the fleet")
+            shown.press(ENTER)
+            shown.until("live gputop by ssh")
+            shown.press("q")

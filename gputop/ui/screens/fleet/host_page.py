@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from textual.message import Message
+
 from gputop.core.fleet.model import FleetHost
 from gputop.ui.render.line import Line
 from gputop.ui.screens.fleet.lines import host_lines
@@ -10,15 +12,27 @@ from gputop.ui.screens.fleet.subjects import SubjectChosen, host_subject
 from gputop.ui.screens.pages.page import Page
 
 
+class VisitWanted(Message):
+    """The user wants the live gputop of a host."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__()
+        self.host = host
+
+
 class HostPage(Page):
     """Shows all that is known of a host, and follows it."""
 
-    TAKES: ClassVar[Mapping[str, str]] = {**Page.TAKES, "history": "open_history"}
+    TAKES: ClassVar[Mapping[str, str]] = {**Page.TAKES, "history": "open_history", "accept": "visit"}
 
     def __init__(self, host: FleetHost) -> None:
         super().__init__()
         self.host = host
         self.title_text = host.name
+
+    def visit(self) -> None:
+        """Open the live gputop of the host."""
+        self.post_message(VisitWanted(self.host.name))
 
     def open_history(self) -> None:
         """Show the history of the host."""
@@ -26,7 +40,8 @@ class HostPage(Page):
 
     def keys_line(self) -> str:
         """Return the keys."""
-        return f"{super().keys_line()} · {self.name_of('history')} history"
+        name = self.name_of
+        return f"{super().keys_line()} · {name('accept')} live gputop by ssh · {name('history')} history"
 
     def show(self, host: FleetHost) -> None:
         """Draw newer values."""
