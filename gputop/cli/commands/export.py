@@ -90,7 +90,7 @@ def _add_labels(labels: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     labels.add_argument(
         "--kubernetes-virtual-gpus", dest="virtual_gpus", action="store_true",
-        help="with --kubernetes: a GPU that pods share has the series of each, with the label vgpu",
+        help="with --kubernetes: repeat the series of a GPU that pods share, once for each pod, with the label vgpu",
     )  # fmt: skip
     labels.add_argument(
         "--hpc-job-mapping-dir", metavar="DIR",

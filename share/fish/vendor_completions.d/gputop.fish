@@ -211,7 +211,7 @@ complete -c gputop -n '_shtab_gputop_using export' -l devices -xka "f g i g+i" -
 complete -c gputop -n '_shtab_gputop_using export' -l hostname-label -xka "both Hostname hostname none" -d 'label with the name of the host in series of dcgm: Hostname (dcgm-exporter up to 4.8.2), hostname, both (default) or none'
 complete -c gputop -n '_shtab_gputop_using export' -l processes -x -d 'also serve series of the N processes with the most GPU memory (default: none)'
 complete -c gputop -n '_shtab_gputop_using export' -l kubernetes -x -d 'labels pod, namespace and container of dcgm: from the kubelet (default /var/lib/kubelet/pod-resources/kubelet.sock). Needs grpcio: pip install '"'"'gputop-tui[kubernetes]'"'"''
-complete -c gputop -n '_shtab_gputop_using export' -l kubernetes-virtual-gpus -d 'with --kubernetes: a GPU that pods share has the series of each, with the label vgpu'
+complete -c gputop -n '_shtab_gputop_using export' -l kubernetes-virtual-gpus -d 'with --kubernetes: repeat the series of a GPU that pods share, once for each pod, with the label vgpu'
 complete -c gputop -n '_shtab_gputop_using export' -l hpc-job-mapping-dir -x -d 'directory in which a prolog writes the jobs of GPU 0 into the file 0, one per line; they become the label hpc_job of the series of dcgm (default $DCGM_HPC_JOB_MAPPING_DIR)'
 complete -c gputop -n '_shtab_gputop_using export' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
 complete -c gputop -n '_shtab_gputop_using export' -l interval -x -d 'time between readings (default 1)'
