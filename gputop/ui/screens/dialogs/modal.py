@@ -1,10 +1,12 @@
 """Screen over the main one: a frame with a title and keys, and in it a page of lines that scrolls."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import ClassVar, Final, TypeVar
 
 from textual import actions, events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
@@ -170,10 +172,16 @@ class KeyedScreen(ModalScreen[T]):
 
     # --- keys ----------------------------------------------------------------------------------------------------
     def on_key(self, event: events.Key) -> None:
-        """Handle a key, unless the user pressed it before this screen opened."""
+        """Handle a key, unless the user pressed it before this screen opened.
+
+        A key that waited while an earlier one closed this screen belongs to the screen that is in front now.
+        """
+        late = copy(event)
         event.stop()
         event.prevent_default()
-        if not self.is_meant(event):
+        if not self.is_current:
+            self.app.post_message(late)
+        elif not self.is_meant(event):
             self.missed(event)
         elif not self.typed(event):
             self.pressed(event.key, event.character or "")
@@ -227,6 +235,10 @@ class KeyedScreen(ModalScreen[T]):
     def close(self) -> None:
         """Close without a result."""
         self.dismiss()
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """Close with a result; once closed, do nothing: Textual would close the screen that is in front now."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def show_help(self) -> None:
         """Show the help page on top."""
