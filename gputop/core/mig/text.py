@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gputop.core.mig.explain import Blocked, NoPlan, addable, blocked, fragments, free_text, unreadable
-from gputop.core.mig.model import Holders, Layout, MigGpu, PlacedInstance, Target, User
+from gputop.core.mig.model import Holders, Layout, MigGpu, PlacedInstance, Target, User, free_slots
 from gputop.core.mig.request import Item, wish_text
 from gputop.core.mig.steps import Plan, Step, StepKind
 from gputop.core.model.units import bytes_text
@@ -90,6 +90,7 @@ def room_lines(gpu: MigGpu) -> Iterator[str]:
     if gpu.remaining and {name: count for name, count in gpu.remaining.items() if count} != more:
         theirs = ", ".join(f"{count} x {name}" for name, count in gpu.remaining.items() if count) or "nothing"
         yield f"the driver reports room for: {theirs}"
+    yield from _tail_lines(gpu)
     yield from _blocked_lines(gpu)
     for fragment in fragments(gpu):
         moves = ", ".join(fragment.moves)
@@ -216,6 +217,14 @@ def reset_line(index: int) -> str:
 
 _MODES: Final = frozenset({StepKind.ENABLE, StepKind.DISABLE})
 _COMPUTES: Final = frozenset({StepKind.DESTROY_COMPUTE, StepKind.CREATE_COMPUTE})
+
+
+def _tail_lines(gpu: MigGpu) -> Iterator[str]:
+    """Say that no instance begins at a free slot, as at the last slot of a GPU with seven compute slices."""
+    starts = {start for profile in gpu.geometry.profiles for start in profile.starts}
+    for slot in free_slots(gpu.geometry.slots, gpu.occupied):
+        if slot not in starts:
+            yield f"no instance can begin at slot {slot}: only a larger one that begins before it can use it"
 
 
 def _blocked_lines(gpu: MigGpu) -> Iterator[str]:

@@ -43,6 +43,14 @@ def test_the_status_says_what_is_what_fits_and_what_is_fragmented() -> None:
     assert "fragmented: 1 x 2g.20gb instead of 0 would fit after moving 1g.10gb@2" in text
 
 
+def test_a_free_slot_that_no_instance_can_begin_at_says_so() -> None:
+    full = board(H100, *(instance(H100, "1g.10gb", slot) for slot in range(7)))
+    said = "no instance can begin at slot 7: only a larger one that begins before it can use it"
+
+    assert f"  {said}" in list(status_lines(full))
+    assert said not in "\n".join(status_lines(GPU))
+
+
 def test_a_driver_that_counts_otherwise_is_quoted() -> None:
     gpu = board(H100, instance(H100, "4g.40gb", 0), remaining={"3g.40gb": 0, "1g.10gb": 2})
 
