@@ -20,7 +20,9 @@ from gputop.cli.args.parser import Parser
 from gputop.core.text.system_limits import limit_text
 from gputop.machine.plugins.discover import plug_in
 
-_OF_SOURCES: Final = ("screen", "snapshot", "stream", "watch", "wait", "export", "notify", "record", "signal", "renice")
+_OF_SOURCES: Final = (
+    "screen", "snapshot", "stream", "watch", "wait", "export", "serve", "notify", "record", "signal", "renice",
+)  # fmt: skip
 CANNOT_WRITE: Final = 1
 CANNOT_RUN: Final = 1
 _HELP: Final = ("-h", "--help")
@@ -38,6 +40,7 @@ COMMANDS: Final = {
     "explain": "say where a process or job hangs: stacks of all ranks, kernel, collective operations",
     "watch": "watch for some time, then print the problems found",
     "export": "serve GPUs, jobs and findings to Prometheus, under the names of dcgm-exporter and of gputop",
+    "serve": "serve the screen, or a light page for a wall, to browsers",
     "notify": "send problems to Alertmanager, a webhook, Slack, mail or others",
     "rules": "print alerting rules for Prometheus, for the series of gputop or of dcgm-exporter",
     "record": "record samples to a file for later",

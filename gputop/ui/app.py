@@ -8,6 +8,7 @@ from textual.actions import ActionParseResult
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
@@ -68,6 +69,14 @@ class GputopApp(TerminalApp):
     def view(self) -> View:
         """The state that the panels draw."""
         return self._store.view
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver of the terminal, or of a browser."""
+        if not self.options.is_served:
+            return super().get_driver_class()
+        from gputop.ui.render.served_driver import ServedDriver
+
+        return ServedDriver
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""

@@ -35,6 +35,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     ``remote``: the host that is shown, by ssh; empty for this one. ``refused``: why that host refuses all changes.
     ``log_in``: connects again, while ssh may ask on the terminal; returns what came of it.
     ``notifier``: sends notifications by programs; None: only the terminal shows them.
+    ``is_served``: a browser is the terminal, behind a pipe.
     """
 
     theme: str = "auto"
@@ -61,6 +62,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     remote: str = ""
     refused: str = ""
     log_in: Callable[[], str] | None = None
+    is_served: bool = False
 
     @property
     def refusal(self) -> str:

@@ -1,13 +1,14 @@
 """A small HTTP server for reading: GET and HEAD, in a thread of its own, with bounds for slow and hostile clients.
 
 Every connection has a task of one event loop. A client gets a limited time for its request and for the answer, and a
-limited size of its headers. If all connections are in use, the one that has waited longest makes room for a new one.
+limited size of its headers. If all connections are in use, the one that has waited longest makes room for a new one;
+one that receives a stream does not wait.
 """
 
 import asyncio
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from ssl import SSLContext
 from typing import Any, Final, TypeAlias
 
@@ -36,12 +37,13 @@ class Request(Struct, frozen=True):
 
 
 class Response(Struct, frozen=True):
-    """A response. ``headers``: further ones."""
+    """A response. ``headers``: further ones. ``stream``: parts after the body, without end: each in `_ANSWER_S`."""
 
     status: int
     body: bytes
     content_type: str = "text/plain; charset=utf-8"
     headers: Mapping[str, str] = {}
+    stream: AsyncIterator[bytes] | None = None
 
 
 Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -78,6 +80,10 @@ class HttpServer:
         self._listener.setblocking(False)
         self._listener.listen(_BACKLOG)
         self._thread.start()
+
+    def soon(self, action: Callable[[], object]) -> None:
+        """Run an action in the thread of the server."""
+        self._loop.call_soon_threadsafe(action)
 
     def close(self) -> None:
         """End: close all connections at once."""
@@ -173,9 +179,15 @@ class HttpServer:
         else:
             response = await asyncio.wait_for(self._answer(request), _ANSWER_S)
         has_body = request is None or request.method != "HEAD"
-        writer.write(_encoded(response, stays=stays, has_body=has_body))
+        stream = response.stream
+        writer.write(_encoded(response, stays=stays and stream is None, has_body=has_body))
         await asyncio.wait_for(writer.drain(), _ANSWER_S)
-        return stays
+        if stream is None or not has_body:
+            return stays and stream is None
+        async for part in stream:  # a client that reads slowly gets the next part later
+            writer.write(part)
+            await asyncio.wait_for(writer.drain(), _ANSWER_S)
+        return False
 
 
 def _parsed(head: bytes, certificate: Mapping[str, Any] | None) -> tuple[Request | None, bool]:
@@ -198,11 +210,13 @@ def _parsed(head: bytes, certificate: Mapping[str, Any] | None) -> tuple[Request
 
 
 def _encoded(response: Response, *, stays: bool, has_body: bool) -> bytes:
+    length = {} if response.stream else {"Content-Length": str(len(response.body))}
     headers = {
         "Content-Type": response.content_type,
-        "Content-Length": str(len(response.body)),
+        **length,
         "Connection": "keep-alive" if stays else "close",
-    } | dict(response.headers)
+        **response.headers,
+    }
     lines = [f"HTTP/1.1 {response.status} {_REASONS.get(response.status, '')}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     head = "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n"

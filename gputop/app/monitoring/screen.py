@@ -27,18 +27,23 @@ _LAST_FRAMES_S: Final = 2.0  # for the disk, if the user quits during a recordin
 
 
 class ScreenRequest(Struct, frozen=True, kw_only=True):
-    """A screen. Values override the settings; None and False do not."""
+    """A screen. Values override the settings; None and False do not.
+
+    ``served``: for a browser, through a pipe: it writes no file of the server and starts no program there.
+    """
 
     backend: BackendRequest
     theme: str | None = None
     density: str | None = None
     ascii: bool = False
+    served: bool = False
 
 
 class Parts(Struct, frozen=True, kw_only=True):
     """The optional parts of a screen. ``player``: of a recording; ``source``: name of a plugin's.
 
     ``remote``, ``refused``, ``log_in``: see `ViewOptions`.
+    ``is_served``: see `ScreenRequest`.
     """
 
     viewer: Viewer
@@ -50,6 +55,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     remote: str = ""
     refused: str = ""
     log_in: Callable[[], str] | None = None
+    is_served: bool = False
 
 
 def has_terminal() -> bool:
@@ -59,7 +65,7 @@ def has_terminal() -> bool:
 
 def show_screen(request: ScreenRequest) -> int:
     """Show the screen until the user quits, or a snapshot without a suitable terminal; return the exit status."""
-    if not has_terminal():
+    if not (request.served or has_terminal()):
         from gputop.app.monitoring.snapshot import SnapshotRequest, snapshot
 
         snapshot(SnapshotRequest(backend=request.backend))
@@ -78,6 +84,8 @@ def show_screen(request: ScreenRequest) -> int:
         prober=_prober(request.backend.demo),
         has_all_processes=request.backend.has_all_processes,
     )
+    if request.served:
+        return run_screen(link, said, settings, _served(parts, settings))
     return run_live(link, said, settings, parts)
 
 
@@ -91,6 +99,12 @@ def run_live(link: Link, said: Written, settings: Settings, parts: Parts) -> int
     status = run_screen(link, said, settings, replace(parts, recorder=recorder))
     recorder.close(_LAST_FRAMES_S)
     return status
+
+
+def _served(parts: Parts, settings: Settings) -> Parts:
+    """Return the parts that visitors get: none that writes files, and a prober only if they may change something."""
+    prober = None if settings.read_only else parts.prober
+    return replace(parts, viewer=Viewer(None), recorder=None, prober=prober, is_served=True)
 
 
 def forget_orders_of_another_user() -> None:
@@ -129,7 +143,10 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
         notifier=ProgramNotifier(os.environ), read_only_by=_read_only_by(said),
         has_all_processes=parts.has_all_processes, remote=parts.remote, refused=parts.refused, log_in=parts.log_in,
     )  # fmt: skip
-    _take_terminal()
+    if parts.is_served:
+        view = replace(view, is_served=True, save=None, keep_copy=None, notifier=None)
+    else:
+        _take_terminal()
     collect_seldom()  # after the last import that stays loaded
     app = GputopApp(link, view)
     return _status(app.run(mouse=True), app.return_code)

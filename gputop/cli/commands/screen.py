@@ -22,6 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"size of the GPU panel: {', '.join(_DENSITIES)} (default auto: depends on the space)",
     )  # fmt: skip
     group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    group.add_argument("--served", action="store_true", help=argparse.SUPPRESS)  # by `gputop serve`, on a pipe
 
 
 def run(options: argparse.Namespace) -> int:

@@ -64,8 +64,8 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --seed --series --sort --source --textfile --theme --time --timeout --user --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export serve notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --host-name --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --secret-file --seed --series --sort --source --textfile --theme --time --timeout --user --visitors --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -220,6 +220,23 @@ complete -c gputop -n '_shtab_gputop_using export' -s u -l user -xka "(__fish_co
 complete -c gputop -n '_shtab_gputop_using export' -l only-compute -d 'omit graphics processes'
 complete -c gputop -n '_shtab_gputop_using export' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
 complete -c gputop -n '_shtab_gputop_using export' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a serve -d 'Serve the screen to browsers, read-only; or with --wall a light page for a display or a phone: findings, GPUs and users. It prints the address, which contains a secret: whoever knows it may look. docs/browser.md has more.'
+complete -c gputop -n '_shtab_gputop_using serve' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using serve' -l wall -d 'serve the wall: one sampler for all visitors, and no command lines'
+complete -c gputop -n '_shtab_gputop_using serve' -l listen -x -d 'where to serve (default 127.0.0.1:8010: only this host). From elsewhere: ssh -L 8010:localhost:8010 HOST'
+complete -c gputop -n '_shtab_gputop_using serve' -l web-config -xka "(__fish_complete_path (commandline -ct))" -d 'TLS, client certificates and passwords, in the format of Prometheus'"'"' exporter toolkit'
+complete -c gputop -n '_shtab_gputop_using serve' -l visitors -x -d 'at most so many at a time (default 8; 64 with --wall)'
+complete -c gputop -n '_shtab_gputop_using serve' -l host-name -x -d 'another name by which browsers reach this host, such as that of a proxy; may be repeated'
+complete -c gputop -n '_shtab_gputop_using serve' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of the address, so that it stays the same: openssl rand -hex 16 > FILE (default: a new one)'
+complete -c gputop -n '_shtab_gputop_using serve' -l allow-changes -d 'visitors of the screen may do all that you may: end processes, for example'
+complete -c gputop -n '_shtab_gputop_using serve' -l commands -d 'show command lines on the wall, without secrets'
+complete -c gputop -n '_shtab_gputop_using serve' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
+complete -c gputop -n '_shtab_gputop_using serve' -l interval -x -d 'time between readings (default 1)'
+complete -c gputop -n '_shtab_gputop_using serve' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using serve' -s u -l user -xka "(__fish_complete_users)" -d 'only processes of these users: -u ann,bob'
+complete -c gputop -n '_shtab_gputop_using serve' -l only-compute -d 'omit graphics processes'
+complete -c gputop -n '_shtab_gputop_using serve' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
+complete -c gputop -n '_shtab_gputop_using serve' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a notify -d 'Send findings to receivers until you press Ctrl-C: when a suspect or an alarm begins, and when it is over. Without a name, to all receivers of the configuration file. See docs/alerts.md.'
 complete -c gputop -n '_shtab_gputop_using notify' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using notify' -l test -d 'send one test message to each receiver, then end'

@@ -25,7 +25,9 @@ class RecordingActions:
         from gputop.ui.screens.dialogs.ask import AskScreen
 
         recorder, frame = self._recorder, self._host.view.frame
-        if recorder is None or frame is None:
+        if recorder is None:
+            self._host.notify("this screen cannot record: gputop record does, on the host", severity="warning")
+        elif frame is None:
             self._host.notify("nothing to record yet: no frame has arrived", timeout=2)
         elif recorder.recording is not None and recorder.recording.is_on:
             recorder.stop()

@@ -1,0 +1,1 @@
+"""The screen and the wall for browsers."""
