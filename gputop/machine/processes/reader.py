@@ -104,7 +104,7 @@ class ProcessReader:
         self._read_s = now
         self._deadline = self._clock() + self._details_s
         held = [self._follow(pid, now, is_foreign) for pid in sorted(uses)]
-        self._undescribed = self._describe(now)
+        self._undescribed = self._describe(now, least=1)
         self._read_threads(held, now)
         self._read_reports(held, now)
         return tuple([one.row(uses[one.pid], self._units) for one in held])
@@ -193,13 +193,16 @@ class ProcessReader:
             self._due.append((one, raw))
         return one
 
-    def _describe(self, now: float) -> int:
-        """Read the details that are due until the time is over; return how many are left for the next reading."""
+    def _describe(self, now: float, least: int = 0) -> int:
+        """Read the details that are due until the time is over; return how many are left for the next reading.
+
+        ``least``: read so many if the time was over before, as on a host whose CPUs are overloaded.
+        """
         due, self._due = self._due, []
         due.sort(key=self._turn_of)
         every_s = max(_DETAILS_EVERY_S, len(self._tracked) // _DETAILS_PER_S)
         for at in range(0, len(due), _AT_ONCE):
-            if self._clock() >= self._deadline:
+            if at >= least and self._clock() >= self._deadline:
                 return len(due) - at
             batch = due[at : at + _AT_ONCE]
             self._read_ahead([one.pid for one, _ in batch])

@@ -595,10 +595,10 @@ def test_a_process_that_took_the_pid_within_the_same_tick_is_not_shown_as_the_on
 class Hurried(Machine):
     """A reader with time for the details of about 256 processes in each reading; the others wait."""
 
-    def __init__(self, proc: FakeProc) -> None:
+    def __init__(self, proc: FakeProc, details_s: float = 1.0) -> None:
         super().__init__(proc)
         self._reader = ProcessReader(
-            proc, self._name, clock_ticks=100, page_bytes=4096, details_s=1.0, clock=self._clock
+            proc, self._name, clock_ticks=100, page_bytes=4096, details_s=details_s, clock=self._clock
         )
 
     def _clock(self) -> float:
@@ -623,6 +623,17 @@ def test_of_thousands_of_new_processes_none_are_shown() -> None:
     assert {row.missing["user"] for row in unread} == {row.missing["command"] for row in unread} == {Missing.NOT_YET}
     assert all(row.start_ticks is not None and row.state == "S" and row.command == "[python]" for row in unread)
     assert all(row.user for row in [*crowd.read(*pids), *crowd.read(*pids)][-len(pids) :])
+    assert crowd.left_out == ()
+
+
+def test_a_host_so_busy_that_the_time_is_over_before_any_details_are_read_never_shows_them() -> None:
+    proc, pids = FakeProc(), list(range(1000, 1600))
+    for pid in pids:
+        proc.add(pid)
+    crowd = Hurried(proc, details_s=0.0)
+    rows = [crowd.read(*pids) for _ in range(3)][-1]
+
+    assert all(row.user == "ann" for row in rows)
     assert crowd.left_out == ()
 
 
