@@ -16,8 +16,9 @@ def opened(address: str) -> socket.socket:
     try:
         return _bound(host, port)
     except OSError as error:
+        why = (error.strerror or str(error)).partition(" (while")[0]  # Python repeats the address
         raise BadRequestError(
-            f"cannot listen on {excerpt(address)}: {error.strerror or error}. Choose another address with --listen"
+            f"cannot listen on {excerpt(address)}: {why}. Choose another address with --listen"
         ) from None
 
 
