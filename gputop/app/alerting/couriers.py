@@ -99,7 +99,8 @@ class Courier:
         with self._gate:
             waiting = self._outbox.waiting
         if waiting:
-            self._report(f"receiver {self._receiver.name}: {waiting} not sent")
+            later = ". They are sent when gputop starts again" if self._memory else ""
+            self._report(f"receiver {self._receiver.name}: {waiting} not sent{later}")
 
     def _run(self) -> None:
         is_end = False

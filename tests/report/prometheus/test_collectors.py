@@ -3,6 +3,8 @@
 import pytest
 from examples import frame, gpu
 from expositions import read
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gputop.core.model import catalogue as c
 from gputop.core.model.sample import DriverInfo
@@ -76,3 +78,17 @@ def test_a_line_that_chooses_nothing_is_named_and_the_others_count(line: str, sa
 def test_a_malformed_line_is_named(text: str, said: str) -> None:
     with pytest.raises(CollectorsError, match=said):
         collectors_of(text)
+
+
+@given(
+    st.lists(st.sampled_from(["DCGM_FI_DEV_FB_USED", "gauge", "label", ",", "\n", '"', "#", "\x00", "\r", "é"])).map(
+        "".join
+    )
+)
+def test_no_text_crashes_the_reader(text: str) -> None:
+    try:
+        chosen = collectors_of(text)
+    except CollectorsError:
+        return
+
+    assert all(remark.isprintable() for remark in chosen.remarks)
