@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 import fleet_exporters
 
 PROMETHEUS: Final = shutil.which("prometheus")
+VICTORIA: Final = shutil.which("victoria-metrics")
 PATIENCE_S: Final = 120.0
 _ATTEMPTS: Final = 3
 _STARTING: Final = 503
@@ -66,6 +67,29 @@ def prometheus(folder: Path, targets: Sequence[str], exporter_port: int) -> Iter
     (folder / "targets.json").write_text(json.dumps([{"targets": list(targets), "labels": {"rack": "r7"}}]))
     (folder / "prometheus.yml").write_text(_CONFIG.format(port=exporter_port))
     child, url = started(folder)
+    try:
+        until(lambda: len(result(url, "count by (instance) (DCGM_FI_DEV_GPU_TEMP)")) == len(targets))
+        yield url
+    finally:
+        child.kill()
+        child.wait(PATIENCE_S)
+
+
+@contextmanager
+def victoria(folder: Path, targets: Sequence[str], exporter_port: int) -> Iterator[str]:
+    """Run VictoriaMetrics on the same hosts; yield its URL once it has all of them."""
+    (folder / "targets.json").write_text(json.dumps([{"targets": list(targets), "labels": {"rack": "r7"}}]))
+    (folder / "prometheus.yml").write_text(_CONFIG.format(port=exporter_port))
+    with refusing_port() as port:
+        url = f"http://127.0.0.1:{port}"
+    child = subprocess.Popen(
+        [
+            str(VICTORIA), f"-promscrape.config={folder}/prometheus.yml", "-promscrape.config.strictParse=false",
+            f"-httpListenAddr=127.0.0.1:{port}", f"-storageDataPath={folder}/data", "-retentionPeriod=1d",
+            "-search.latencyOffset=1s", "-loggerLevel=ERROR",
+        ],
+        stdin=subprocess.DEVNULL, cwd=folder,
+    )  # fmt: skip
     try:
         until(lambda: len(result(url, "count by (instance) (DCGM_FI_DEV_GPU_TEMP)")) == len(targets))
         yield url

@@ -11,7 +11,7 @@ from gputop.app.settings.settings_file import settled, written
 from gputop.app.terminal import warn
 from gputop.core.fleet.model import FleetHost
 from gputop.core.query.filter import Filter
-from gputop.lazy_imports import lean
+from gputop.lazy_imports import collect_seldom, lean
 from gputop.machine.files.places import config_file
 
 
@@ -59,6 +59,7 @@ def show_reader(
     )
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there
+    collect_seldom()  # after the last import that stays loaded
     app = FleetApp(reader, options, visit_simulated if request.is_demo else visit)
     app.run(mouse=True)
     return app.chosen

@@ -15,14 +15,15 @@ _MOST: Final = 1e12  # of a plausible value, in DCGM's units
 _LOST_XID: Final = 79  # the GPU has fallen off the bus
 _MOST_LABEL: Final = 120
 _MOST_NAMES: Final = 20_000
+_MOST_INDICES: Final = 1024
 STALE_S: Final = 120.0
 _MOST_SAID: Final = 50  # users, jobs or findings of a host
 _SAID_BY: Final = {USERS: ("user",), JOBS: ("job_kind", "job_id"), FINDINGS: ("code",)}
 _PER_HOST: Final = ("tensor", "power", "temperature", "age")
 _GPU_JOBS: Final = ("dcgm", "gputop", "gpu")
 _PER_GPU: Final = ("utilization", "activity", "used", "free", "xid")
-_NO_ROW: Final = (None,) * len(_PER_GPU)
 _Row: TypeAlias = "list[float | None]"  # one value for each of them
+_NO_ROW: Final[_Row] = [None] * len(_PER_GPU)
 
 
 def hosts_of(server: str, answers: Answers, labels: Sequence[str] = ()) -> tuple[FleetHost, ...]:
@@ -93,35 +94,46 @@ class _Values:
 
     def of_host(self, key: str, instances: Sequence[str]) -> float | None:
         """Return the value of a host; of several exporters on it, the one that has it."""
-        return next((value for one in instances if (value := self._by_host[key].get(one)) is not None), None)
+        found = self._by_host[key]
+        if len(instances) == 1:  # nearly always
+            return found.get(instances[0])
+        return next((value for one in instances if (value := found.get(one)) is not None), None)
 
     def said(self, key: str, instances: Sequence[str]) -> tuple[str, ...] | None:
         """Return the users, jobs or findings of a host; None if no gputop export runs there."""
-        if not self._agents.intersection(instances):
+        if not self._agents or not self._agents.intersection(instances):
             return None
         return tuple(sorted({text for one in instances for text in self._said[key].get(one, ())}))[:_MOST_SAID]
 
     def gpus(self, instances: Sequence[str]) -> tuple[FleetGpu, ...]:
         """Return the GPUs of a host. If several exporters run on it, each adds what those before it lack."""
-        first, *others = (self._by_gpu.get(instance, {}) for instance in instances)
-        held = dict(first)
-        for other in others:
-            for index, row in other.items():
+        held = self._by_gpu.get(instances[0], {})
+        for instance in instances[1:]:
+            held = dict(held)
+            for index, row in self._by_gpu.get(instance, {}).items():
                 held[index] = [_either(*pair) for pair in zip(held.get(index, _NO_ROW), row, strict=True)]
-        return tuple(_gpu(index, held[index]) for index in sorted(held, key=natural))
+        return tuple([_gpu(index, held[index]) for index in sorted(held, key=natural)])
 
 
 def _by_gpu(answers: Answers) -> dict[str, dict[str, _Row]]:
+    """Return the rows of all GPUs: the innermost loop, which runs for each of 24,000 values of 1,000 hosts."""
     found: dict[str, dict[str, _Row]] = {}
     for place, key in enumerate(_PER_GPU):
+        before, gpus = None, dict[str, _Row]()
         for one in answers.values.get(key, ()):
             metric, value = one.metric, one.value[1]
-            if abs(value) < _MOST:  # neither NaN nor infinite
-                gpus = found.setdefault(metric.instance, {})
-                row = gpus.get(metric.gpu)
-                if row is None:
-                    row = gpus[metric.gpu] = [None] * len(_PER_GPU)
-                row[place] = value
+            if not -_MOST < value < _MOST:  # also NaN
+                continue
+            instance = metric.instance
+            if instance != before:  # neighbours are often of one host
+                before, known = instance, found.get(instance)
+                if known is None:
+                    known = found[instance] = {}
+                gpus = known
+            row = gpus.get(metric.gpu)
+            if row is None:
+                row = gpus[metric.gpu] = _NO_ROW.copy()
+            row[place] = value
     return found
 
 
@@ -188,7 +200,7 @@ def _gpu(index: str, row: _Row) -> FleetGpu:
     whole = None if used_mib is None or free_mib is None else int((used_mib + free_mib) * _MIB)
     is_lost = xid == _LOST_XID
     return FleetGpu(
-        index=_text(index),
+        index=_index(index),
         utilization_percent=utilization,
         memory_used_bytes=used,
         memory_total_bytes=whole,
@@ -218,6 +230,11 @@ def _down(answers: Answers) -> set[str]:
         for sample in answers.labels.get(DOWN, ())
         if (job := sample.metric.get("job", "")) in jobs or any(word in job.lower() for word in _GPU_JOBS)
     }
+
+
+@lru_cache(_MOST_INDICES)  # the same few come with every host
+def _index(text: str) -> str:
+    return _text(text)
 
 
 def _text(text: str) -> str:

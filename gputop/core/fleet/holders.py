@@ -24,6 +24,8 @@ class Holders:
 
     def of(self, instances: Sequence[str], gpus: Sequence[FleetGpu]) -> tuple[Holding, ...]:
         """Return what each user and each job holds on a host."""
+        if not self._counts and not self._jobs:
+            return ()
         counts: dict[str, int] = {}
         jobs: _Held = {}
         for instance in instances:

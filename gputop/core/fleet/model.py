@@ -138,20 +138,21 @@ class Fleet(Struct, frozen=True, kw_only=True):
 
 def totals(hosts: Sequence[FleetHost]) -> Totals:
     """Return the sums over hosts."""
-    uses = Counter(gpu.use for host in hosts for gpu in host.gpus)
-    known = [gpu.utilization_percent for host in hosts for gpu in host.gpus if gpu.utilization_percent is not None]
+    gpus = [gpu for host in hosts for gpu in host.gpus]
+    uses = Counter([gpu.use for gpu in gpus])
+    known = [gpu.utilization_percent for gpu in gpus if gpu.utilization_percent is not None]
     return Totals(
         hosts=len(hosts),
         down=sum(not host.gpus for host in hosts),
-        gpus=sum(len(host.gpus) for host in hosts),
+        gpus=len(gpus),
         busy=uses["busy"],
         idle=uses["idle"],
         free=uses["free"],
         lost=uses["lost"],
         unknown=uses["unknown"],
         utilization_percent=sum(known) / len(known) if known else None,
-        memory_used_bytes=total(host.memory_used_bytes for host in hosts),
-        memory_total_bytes=total(host.memory_total_bytes for host in hosts),
+        memory_used_bytes=total([gpu.memory_used_bytes for gpu in gpus]),
+        memory_total_bytes=total([gpu.memory_total_bytes for gpu in gpus]),
         power_w=total(host.power_w for host in hosts),
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from prometheus_server import PROMETHEUS, exporters, prometheus, refusing_port
+from prometheus_server import PROMETHEUS, VICTORIA, exporters, prometheus, refusing_port, victoria
 from real_terminal import ENTER, GPUTOP, terminal
 
 from gputop.app.fleet.readers import reader_of
@@ -85,6 +85,25 @@ def _every_history_has_values_and_no_query_is_wrong(url: str) -> None:
         assert found.problems == (), name
         assert all(isnan(value) for curve in found.curves for value in curve.values), name
     reader.close()
+
+
+@pytest.mark.skipif(VICTORIA is None, reason="there is no VictoriaMetrics here (Debian: victoria-metrics)")
+def test_victoria_metrics_answers_the_same_questions(tmp_path: Path) -> None:
+    names = [f"host{number:04d}" for number in range(1, 5)]
+    with exporters() as port, victoria(tmp_path, names, port) as url:
+        fleet = _json("--prometheus", url, "--label", "rack")
+        assert [host["name"] for host in fleet["hosts"]] == names
+        assert fleet["totals"] | {"gpus": 32, "busy": 24, "free": 8, "unknown": 0} == fleet["totals"]
+        assert fleet["servers"][0]["problems"] == []
+        assert {host["labels"]["rack"] for host in fleet["hosts"]} == {"r7"}
+        (group,) = _json("--prometheus", url, "--by", "rack")["groups"]
+        assert (group["name"], group["gpus"]) == ("r7", 32)
+        server, now = url.removeprefix("http://"), time.time()
+        reader = reader_of(FleetRequest(prometheus=(url,)))
+        host = Subject(kind="host", name="host0001", server=server, instances=("host0001:9400",))
+        for step_s in (15, 600):
+            assert reader.history(host, Stretch(now - 4 * step_s, now, step_s)).problems == ()
+        reader.close()
 
 
 def test_exporters_are_read_without_a_server_and_those_that_fail_say_why() -> None:
