@@ -157,6 +157,7 @@ def test_files_of_counters(tmp_path: Path, raw: bytes) -> None:
     assert isinstance(state.load(str(file)), tuple)
 
 
+@example("http://host/\x1b[2J")
 @given(of("http://", "https://", "[", "]", ":", "@", "/", "9090", "host", "?", "#", "::1", "\x1b", " ").map(
     lambda raw: raw.decode("utf-8", "replace")))  # fmt: skip
 def test_addresses_of_servers(text: str) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 from msgspec import Struct
 
-from gputop.core.text.text import excerpt
+from gputop.core.text.text import excerpt, is_clean
 
 MOST_BYTES: Final = 64 << 20
 _CHUNK: Final = 1 << 16
@@ -54,7 +54,7 @@ def endpoint(url: str) -> Endpoint:
         port = parts.port
     except ValueError:
         raise ValueError(f"{excerpt(url)!r} has no valid port") from None
-    if not parts.hostname or not parts.hostname.isprintable() or parts.query or parts.fragment:
+    if not parts.hostname or not is_clean(parts.hostname + parts.path) or parts.query or parts.fragment:
         raise ValueError(f"{excerpt(url)!r} is not the base URL of a server, such as http://HOST:9090")
     return Endpoint(parts.scheme == "https", parts.hostname, port, parts.path.rstrip("/"))
 
