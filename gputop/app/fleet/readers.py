@@ -136,7 +136,7 @@ class ExporterReader:
         """Close the connections to all exporters."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         for connection in self._connections.values():
-            connection.close()
+            connection.end()
 
     def _hosts(self, name: str) -> tuple[FleetHost, ...]:
         try:

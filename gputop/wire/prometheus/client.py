@@ -118,7 +118,7 @@ class PrometheusClient:
         """Close the connections; a question that hangs stays in its thread."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         for connection in self._connections:
-            connection.close()
+            connection.end()
 
     def _result(self, future: "Future[A]") -> A:
         try:

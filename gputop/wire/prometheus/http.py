@@ -67,12 +67,18 @@ class Connection:
         self.access = access
         self._most_bytes = most_bytes
         self._http: HTTPConnection | None = None
+        self._is_ended = False
 
     def close(self) -> None:
         """Close the connection; the next question opens it again."""
         if self._http is not None:
             self._http.close()
             self._http = None
+
+    def end(self) -> None:
+        """Close the connection for good, also while another thread asks: that thread closes what it opens."""
+        self._is_ended = True
+        self.close()
 
     def ask(self, path: str, form: Mapping[str, str] | None = None, *, timeout_s: float) -> tuple[int, bytes]:
         """Return status and body. With a form it is a POST. Raises HttpError."""
@@ -97,6 +103,15 @@ class Connection:
 
     def _exchange(self, path: str, form: Mapping[str, str] | None, ends_s: float) -> tuple[int, bytes]:
         http = self._http = self._http or self._opened()
+        try:
+            return self._answer(http, path, form, ends_s)
+        finally:
+            if self._is_ended:
+                http.close()
+
+    def _answer(
+        self, http: HTTPConnection, path: str, form: Mapping[str, str] | None, ends_s: float
+    ) -> tuple[int, bytes]:
         http.timeout = _left(ends_s)
         if http.sock is not None:
             http.sock.settimeout(http.timeout)
