@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import ClassVar, Final, TypeVar
 
+from rich.style import Style
 from textual import actions, events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
@@ -162,13 +163,19 @@ class KeyedScreen(ModalScreen[T]):
         self.frame.label(self.title_line(), self.keys_line(), self.ink)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Paint the dimmed screen below without the box model: for 200x60 in a tenth of the time."""
+        """Paint the dimmed screen below without the box model: for 200x60 in a tenth of the time.
+
+        After a resize the screen below may be smaller for a moment. Textual fails if a part has no line at all.
+        """
         behind = self.render()
         if not isinstance(behind, BackgroundScreen):
             return super().render_lines(crop)
         strips = painted(behind.screen)[crop.y : crop.bottom]
+        strips += [Strip([])] * (crop.height - len(strips))
         mark_painted(self)
-        return filtered(self, [dimmed(strip, behind.color).crop(crop.x, crop.right) for strip in strips])
+        blank = Style(bgcolor=behind.screen.rich_style.bgcolor)
+        whole = [dimmed(strip.crop_extend(crop.x, crop.right, blank), behind.color) for strip in strips]
+        return filtered(self, whole)
 
     # --- keys ----------------------------------------------------------------------------------------------------
     def on_key(self, event: events.Key) -> None:

@@ -3,7 +3,9 @@
 import pytest
 from app_driver import Stage, staged
 from examples import frame, process
+from textual._context import visible_screen_stack
 from textual.events import Key
+from textual.geometry import Region
 
 from gputop.ui.screens.dialogs.dialog import Dialog
 from gputop.ui.screens.dialogs.signal import SignalScreen
@@ -49,3 +51,13 @@ async def test_enter_twice_sends_a_signal_once_and_closes_one_dialog() -> None:
 
         assert not isinstance(stage.app.screen, Dialog)
         assert len(stage.changes) == 1
+
+
+@pytest.mark.parametrize("opened_by", ["b", "F", "question_mark"])
+async def test_a_page_has_no_hole_where_the_terminal_has_grown_and_the_screen_below_has_not(opened_by: str) -> None:
+    async with staged(frame(1, (process(4711),)), size=(80, 24)) as stage:
+        await stage.press(opened_by)
+        visible_screen_stack.set(stage.app.screen_stack[:-1])  # as while the compositor paints
+        lines = stage.app.screen.render_lines(Region(0, 0, 120, 40))
+
+        assert [line.cell_length for line in lines] == [120] * 40
