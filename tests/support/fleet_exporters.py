@@ -45,18 +45,22 @@ async def serve(port: int = 0) -> asyncio.Server:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal count
-        while line := await reader.readline():
-            while (await reader.readline()).strip():
-                pass
-            host = line.split()[1].decode().partition("target=")[2] or "host0000"
-            count += 1
-            key = host, count // 1000 % 4
-            body = pages.get(key)
-            if body is None:
-                body = pages[key] = page(host, variant=key[1]).encode()
-            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
-            writer.write(head.encode() + body)
-            await writer.drain()
-        writer.close()
+        try:
+            while line := await reader.readline():
+                while (await reader.readline()).strip():
+                    pass
+                host = line.split()[1].decode().partition("target=")[2] or "host0000"
+                count += 1
+                key = host, count // 1000 % 4
+                body = pages.get(key)
+                if body is None:
+                    body = pages[key] = page(host, variant=key[1]).encode()
+                head = (
+                    f"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
+                )
+                writer.write(head.encode() + body)
+                await writer.drain()
+        finally:
+            writer.close()
 
     return await asyncio.start_server(answer, "127.0.0.1", port)

@@ -55,10 +55,16 @@ def exporters() -> Iterator[int]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(PATIENCE_S)
         server.close()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(asyncio.sleep(0))
+        loop.run_until_complete(_end_connections())
         loop.close()
+
+
+async def _end_connections() -> None:
+    answers = asyncio.all_tasks() - {asyncio.current_task()}
+    for answer in answers:
+        answer.cancel()
+    await asyncio.gather(*answers, return_exceptions=True)
+    await asyncio.sleep(0)  # the transports close
 
 
 @contextmanager
