@@ -1,8 +1,10 @@
 """gputop explain, as a user runs it."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +48,24 @@ def test_a_process_without_a_gpu_is_explained() -> None:
 
     assert done.returncode == 0
     assert done.stdout.startswith(f"process {child.pid}\npid {child.pid} is in ")
+
+
+@pytest.mark.parametrize("arguments", [("--read-only", "explain"), ("explain", "--read-only")])
+def test_read_only_asks_a_rank_for_a_dump(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe_0.pipe")
+    reader = os.open(tmp_path / "pipe_0.pipe", os.O_RDONLY | os.O_NONBLOCK)
+    places = {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE": f"{tmp_path}/pipe_", "XDG_STATE_HOME": str(tmp_path)}
+    environment = os.environ | places | {"RANK": "0"}
+    with subprocess.Popen(["sleep", "600"], env=environment) as child:
+        command = [sys.executable, "-m", "gputop", *arguments, str(child.pid)]
+        done = subprocess.run(command, capture_output=True, check=False, env=environment)
+        child.kill()
+    asked = os.read(reader, 1)
+    os.close(reader)
+
+    assert done.returncode == 0
+    assert asked == b""
+    assert not (tmp_path / "gputop" / "audit.jsonl").exists()
 
 
 @pytest.mark.parametrize(

@@ -26,17 +26,21 @@ _CLEAR_LINE: Final = "\r\x1b[K"
 
 
 class ExplainRequest(Struct, frozen=True, kw_only=True):
-    """What to explain: pids, jobs by key or label, and codes of findings. ``native``: with frames of C and C++."""
+    """What to explain: pids, jobs by key or label, and codes of findings.
+
+    ``native``: with frames of C and C++. ``read_only``: no process is asked to write a file.
+    """
 
     demo: str | None = None
     names: tuple[str, ...]
     native: bool = False
+    read_only: bool = False
     is_json: bool = False
 
 
 def explain(request: ExplainRequest) -> int:
     """Ask all sources about the processes, print the explanation, and return the exit status."""
-    backend = BackendRequest(demo=request.demo)
+    backend = BackendRequest(demo=request.demo, read_only=request.read_only)
     operations = open_operations(backend)
     asked = _joined([_asked(name, _Box(backend, operations)) for name in request.names])
     question = Explain(id="explain", members=asked.members, native=request.native, since_s=asked.since_s)

@@ -23,6 +23,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--native", action="store_true",
         help="also show frames of C and C++; py-spy then pauses each process for some milliseconds",
     )  # fmt: skip
+    parser.add_argument(
+        "--read-only", action="store_true", default=argparse.SUPPRESS,
+        help="ask no process for a new dump of the PyTorch Flight Recorder",
+    )  # fmt: skip
     parser.add_argument("--json", dest="is_json", action="store_true", help="one line of JSON")
     add_demo(parser)
     add_ending(

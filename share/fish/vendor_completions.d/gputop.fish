@@ -182,6 +182,7 @@ complete -c gputop -n '_shtab_gputop_using inspect; and test $_shtab_gputop_npos
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a explain -d 'Say where processes hang. The verdict comes first, then what each source knows: the Python stacks of all ranks (py-spy, if it is installed), the collective operations that NCCL and PyTorch count, CUDA MPS, and the kernel.'
 complete -c gputop -n '_shtab_gputop_using explain' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using explain' -l native -d 'also show frames of C and C++; py-spy then pauses each process for some milliseconds'
+complete -c gputop -n '_shtab_gputop_using explain' -l read-only -d 'ask no process for a new dump of the PyTorch Flight Recorder'
 complete -c gputop -n '_shtab_gputop_using explain' -l json -d 'one line of JSON'
 complete -c gputop -n '_shtab_gputop_using explain' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a watch -d 'Watch for a while, then print the problems found. A hang becomes an alarm after 5 minutes. A leak needs 10 minutes: before that it looks like warm-up.'
