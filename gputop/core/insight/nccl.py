@@ -26,8 +26,9 @@ class RasJudgement(Struct, frozen=True):
 
 
 class _Behind(Struct, frozen=True):
-    """The ranks that have not entered an operation, and those that wait in it."""
+    """The ranks that have not entered an operation, and those that wait in it. ``counted``: its name in the counts."""
 
+    counted: str
     operation: str
     behind: tuple[RasRank, ...]
     waiting: tuple[RasRank, ...]
@@ -124,29 +125,28 @@ def _behind(ranks: Sequence[RasRank]) -> _Behind | None:
     late = tuple(rank for rank in ranks if rank.collective_counts.get(name, 0) < most)
     least = min(rank.collective_counts.get(name, 0) for rank in late)
     waiting = tuple(rank for rank in ranks if rank.collective_counts.get(name, 0) == most)
-    return _Behind(operation_text(name, least + 1), late, waiting)
+    return _Behind(name, operation_text(name, least + 1), late, waiting)
 
 
 def _group(communicator: RasCommunicator, gap: _Behind | None, *, is_moving: bool | None) -> CollectiveGroup:
-    waiting = {rank.rank for rank in gap.waiting} if gap else set()
-    operation = gap.operation if gap else ""
+    counted = gap.counted if gap else ""
     return CollectiveGroup(
         name=excerpt(str(communicator.hash), 40),
         size=communicator.size,
-        ranks=tuple(
-            _count(rank, operation if rank.rank in waiting else "") for rank in communicator.ranks[:_MOST_RANKS]
-        ),
+        ranks=tuple(_count(rank, counted) for rank in communicator.ranks[:_MOST_RANKS]),
         missing=tuple(_count(rank) for rank in communicator.missing_ranks[:_MOST_RANKS]),
         behind=tuple(rank.rank for rank in gap.behind[:_MOST_RANKS]) if gap else (),
         is_moving=is_moving,
     )
 
 
-def _count(rank: RasRank, operation: str = "") -> RankCount:
+def _count(rank: RasRank, counted: str = "") -> RankCount:
+    """Return how many operations a rank has entered. ``counted``: only those with this name, as others may differ."""
+    entered = rank.collective_counts.get(counted, 0) if counted else rank.total
     return RankCount(
         rank=rank.rank,
-        entered=rank.total if rank.collective_counts else None,
-        operation=operation,
+        entered=entered if rank.collective_counts else None,
+        operation=operation_text(counted),
         host=host_text(rank),
         pid=rank.pid if rank.pid > 0 else None,
         status=rank.status.text,

@@ -134,7 +134,7 @@ def _kernel_text(place: KernelPlace) -> str:
 def _collective_rows(collectives: Collectives, most: int | None) -> Iterator[Row]:
     for group in collectives.groups:
         moving = {True: "; its counts grow", False: "; its counts do not grow", None: ""}[group.is_moving]
-        yield Row("", f"{group.name}: {group.size} ranks{moving}")
+        yield Row("", f"{group.name}: {group.size} rank{'' if group.size == 1 else 's'}{moving}")
         for missing in group.missing:
             yield Row("", f"  rank {missing.rank}{_host(missing)}: {missing.status or 'missing'}")
         for ranks in _equal(group):

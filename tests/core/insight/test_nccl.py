@@ -37,6 +37,15 @@ def test_the_rank_whose_count_is_smaller_is_behind_and_the_others_wait_in_the_op
     assert (group.size, group.behind, group.is_moving) == (8, (5,), False)
 
 
+def test_sends_hide_that_a_rank_has_entered_fewer_operations_than_the_others() -> None:
+    counts = _counts([4, 4, 3])  # rank n has sent n messages
+    (group,) = _judged(counts, counts).collectives.groups
+
+    assert [(one.entered, one.operation) for one in group.ranks] == [
+        (4, "all-reduce"), (4, "all-reduce"), (3, "all-reduce"),
+    ]  # fmt: skip
+
+
 def test_counts_that_differ_while_they_grow_accuse_no_rank() -> None:
     judgement = _judged(_counts([7, 6]), _counts([8, 7]))
 
