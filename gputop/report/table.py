@@ -47,7 +47,7 @@ def table(frame: Frame, columns_available: int | None = None, style: Style = Sty
     problems = dict.fromkeys((*frame.problems, *frame.left_out, *turned_off()))  # a column may hang only now
     tail = [cut(clean(line), room) for line in (*reasons(frame, _METRICS), *problems)]
     rest = [*processes, *([""] if tail else []), *tail]
-    wrong = [paint(cut(clean(line), room), tone, style) for line, tone in _findings(frame)]
+    wrong = [paint(cut(clean(line), room), tone, style) for line, tone in (*_findings(frame), *_not_judged(frame))]
     return "\n".join([*head, *([""] if wrong else []), *wrong, "", *rest])
 
 
@@ -57,6 +57,12 @@ def _findings(frame: Frame) -> Iterator[tuple[str, Tone]]:
         if one.stage is not Stage.OBSERVATION:
             tone = Tone.HOT if one.stage is Stage.ALARM else Tone.WARM
             yield f"{one.stage.value.upper():7}  {one.subject.label} · {one.summary}", tone
+
+
+def _not_judged(frame: Frame) -> Iterator[tuple[str, Tone]]:
+    """Yield the line that the time was too short to judge."""
+    if frame.judged_in_s is not None:
+        yield f"not judged yet: gputop needs {duration_text(frame.judged_in_s)} to judge (gputop watch)", Tone.NONE
 
 
 # --- header and host ---------------------------------------------------------------------------------------------

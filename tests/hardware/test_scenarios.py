@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -212,6 +213,17 @@ def test_a_driver_without_gpus_is_told_by_every_command(
 
     assert said in done.stdout + done.stderr
     assert done.returncode == status
+
+
+def test_a_watch_of_a_second_does_not_call_a_machine_healthy(run: Run, scenario: Scenario) -> None:
+    scenario.write("[box]\ngpus = 1\nmodel = h100\n")
+    watch = ("watch", "--for", "1s", "--interval", "0.5")
+    text, data = run(*watch, **scenario.environment), run(*watch, "--json", **scenario.environment)
+
+    assert (text.returncode, data.returncode) == (3, 3)
+    assert re.search(r"not judged yet: \d+s is too short, gputop needs [12]m\d\d", text.stderr)
+    assert json.loads(data.stdout)["status"] == 3
+    assert json.loads(data.stdout)["judged_in_s"] > 0
 
 
 HUNG = "[box]\ngpus = 3\nmodel = h100\n[gpu 1]\nhang.nvmlDeviceGetHandleByIndex_v2 = 3600s\n"

@@ -217,3 +217,10 @@ def test_suspects_and_alarms_have_a_line_each_and_observations_none() -> None:
     assert "ALARM    GPU 0 · is alarm" in text
     assert "SUSPECT  GPU 0 · is suspect" in text
     assert "is observation" not in text
+
+
+def test_a_table_without_findings_is_not_taken_for_a_healthy_machine() -> None:
+    shown = line(table(frame(judged_in_s=120.0)), "not judged")
+
+    assert shown == "not judged yet: gputop needs 2m00 to judge (gputop watch)"
+    assert "not judged" not in table(frame(judged_in_s=None))
