@@ -68,6 +68,18 @@ def test_read_only_asks_a_rank_for_a_dump(arguments: tuple[str, ...], tmp_path: 
     assert not (tmp_path / "gputop" / "audit.jsonl").exists()
 
 
+def test_a_process_that_has_exited_hides_the_others() -> None:
+    with subprocess.Popen(["sleep", "60"]) as living:
+        try:
+            ended = gputop("999999999", str(living.pid))
+        finally:
+            living.kill()
+
+    assert "999999999: no such process" in ended.stderr
+    assert f"process {living.pid}" in ended.stdout
+    assert ended.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "text"),
     [

@@ -11,7 +11,7 @@ from gputop.app.backend.operations.choice import open_operations
 from gputop.app.backend.operations.operations import Operations
 from gputop.app.errors import NONE, OK, UNKNOWN, BadRequestError, UseCaseError
 from gputop.app.monitoring.frames import frames, open_source
-from gputop.app.terminal import print_json
+from gputop.app.terminal import print_json, warn
 from gputop.core.insight.explanation import Explanation, SourceState
 from gputop.core.insight.member import Member
 from gputop.core.insight.members import Asked, of_finding, of_job, of_process
@@ -42,7 +42,7 @@ def explain(request: ExplainRequest) -> int:
     """Ask all sources about the processes, print the explanation, and return the exit status."""
     backend = BackendRequest(demo=request.demo, read_only=request.read_only)
     operations = open_operations(backend)
-    asked = _joined([_asked(name, _Box(backend, operations)) for name in request.names])
+    asked = _all_asked(request.names, _Box(backend, operations))
     question = Explain(id="explain", members=asked.members, native=request.native, since_s=asked.since_s)
     latest: list[Explanation] = []
     operations.explain(question, _watched(latest))
@@ -54,6 +54,27 @@ def explain(request: ExplainRequest) -> int:
 
         print("\n".join([asked.label, *lines(explanation)]))
     return _status(explanation)
+
+
+def _all_asked(names: Sequence[str], box: "_Box") -> Asked:
+    """Return the processes of all words; warn of those that have exited, unless all have."""
+    results = [_asked_or_exited(name, box) for name in names]
+    found = [one for one in results if isinstance(one, Asked)]
+    exited = [one for one in results if isinstance(one, UseCaseError)]
+    if not found:
+        raise exited[0]
+    for error in exited:
+        warn(str(error))
+    return _joined(found)
+
+
+def _asked_or_exited(name: str, box: "_Box") -> Asked | UseCaseError:
+    try:
+        return _asked(name, box)
+    except UseCaseError as error:
+        if error.status != NONE:
+            raise
+        return error
 
 
 class _Box:
