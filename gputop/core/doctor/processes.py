@@ -82,6 +82,11 @@ def stuck(facts: Facts) -> Verdicts:
     waiting = [process for process in facts.processes if _is_stuck(facts, process)]
     blocked_s = {task.pid: task.seconds for task in hung_tasks(facts.log or ())}
     if not waiting:
+        hidden = [process for process in facts.processes if process.presence is Presence.HIDDEN]
+        if hidden:
+            return unknown(
+                f"cannot read the state of pid {ranges([one.pid for one in hidden], ', ')}: hidden from here"
+            )
         return ok("no GPU process is blocked in the kernel")
     is_long = any(process.pid in blocked_s for process in waiting)
     evidence = [

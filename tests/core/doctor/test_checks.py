@@ -73,6 +73,10 @@ def busy(gib: float) -> Make:
     return lambda box: box.answer(nvmlDeviceGetMemoryInfo=lambda *_: info)
 
 
+def elsewhere(box: Clinic) -> None:
+    box.link("proc/self/ns/pid", "pid:[4026532222]")
+
+
 def waiting(box: Clinic) -> None:
     box.process(900, state="D", gpus=[1])
     box.uses(900, 1)
@@ -290,11 +294,12 @@ SICK: dict[str, list[tuple[Make, Severity, str]]] = {
         (busy(3.0), WARN, "GPU 0: 3.0GiB not owned by any process"),
         (both(busy(3.0), lambda box: box.process(700, gpus=[0])), WARN, "pid 700 (python) has /dev/nvidia0 open"),
         (lambda box: box.uses(901, 1, 2), WARN, "pid 901 on GPU 1: 2.0GiB"),
-        (lambda box: box.link("proc/self/ns/pid", "pid:[4026532222]"), UNKNOWN, "another PID namespace"),
+        (elsewhere, UNKNOWN, "another PID namespace"),
     ],
     "proc.dstate": [
         (waiting, WARN, "pid 900 on GPU 1 is blocked in the kernel"),
         (both(waiting, log("INFO: task python:900 blocked for more than 122 seconds.")), FAIL, "more than 122s"),
+        (both(lambda box: box.uses(901, 1, 2), elsewhere), UNKNOWN, "cannot read the state of pid 901"),
     ],
     "proc.monitors": [
         (lambda box: box.process(800, "nv-hostengine", gpus=[0], uid=0), INFO, "$ sudo systemctl stop nvidia-dcgm"),
