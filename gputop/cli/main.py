@@ -40,7 +40,7 @@ COMMANDS: Final = {
     "explain": "say where a process or job hangs: stacks of all ranks, kernel, collective operations",
     "watch": "watch for some time, then print the problems found",
     "export": "serve GPUs, jobs and findings to Prometheus, under the names of dcgm-exporter and of gputop",
-    "serve": "serve the screen, or a light page for a wall, to browsers",
+    "serve": "serve the screen, or a simple page for a wall display, to browsers",
     "notify": "send problems to Alertmanager, a webhook, Slack, mail or others",
     "rules": "print alerting rules for Prometheus, for the series of gputop or of dcgm-exporter",
     "record": "record samples to a file for later",

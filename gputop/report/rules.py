@@ -145,7 +145,7 @@ _FINDINGS: Final[Sequence[tuple[str, str, str, str, str, str, str]]] = (
     ),
     (
         "GputopIdleHolder", r"idle\\.holder", "suspect|alarm", _INFO, "holds GPU memory and does nothing",
-        "Ask its user to end it. To see it, run on that host: gputop.", "findings.md#idle",
+        "Ask the owner of the idle process or job to end it. To see it, run on that host: gputop.", "findings.md#idle",
     ),
 )  # fmt: skip
 _COVERED: Final = (
@@ -227,7 +227,7 @@ _OF_GPUTOP: Final = (
         expr='gputop_gpu_recovery_action{action!="none"} == 1',
         severity=_CRITICAL,
         summary=f"the driver requests for {_OWN}: {{{{ $labels.action }}}}",
-        description="The GPU needs this action to recover. Drain it first.",
+        description="To recover, the GPU needs the action that the alert names. Drain it first.",
         page=_HARDWARE,
     ),
     Rule(

@@ -1,4 +1,4 @@
-"""The wall: a light page for a display on the wall or a phone. One sampler serves all visitors."""
+"""The wall: a simple page for a wall display or a phone. One sampler serves all visitors."""
 
 import asyncio
 from collections import deque

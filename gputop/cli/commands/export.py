@@ -31,7 +31,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--notify", dest="receivers", action="append", metavar="RECEIVER",
-        help="also send the problems to this receiver, or to all of the configuration file. See: gputop notify --help",
+        help="also send the problems to this receiver; the word all sends them to every receiver in the configuration"
+        " file. See: gputop notify --help",
     )  # fmt: skip
     parser.add_argument(
         "--textfile", metavar="DIR",
@@ -85,7 +86,7 @@ def _add_labels(labels: argparse._ArgumentGroup) -> None:
     """Add the options for labels that other systems give."""
     labels.add_argument(
         "--kubernetes", nargs="?", const=_KUBELET, metavar="SOCKET",
-        help="labels pod, namespace and container of dcgm: from the kubelet"
+        help="add the labels pod, namespace and container to the series of dcgm, read from the kubelet"
         f" (default {_KUBELET}). Needs grpcio: pip install 'gputop-tui[kubernetes]'",
     )  # fmt: skip
     labels.add_argument(

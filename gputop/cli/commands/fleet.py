@@ -17,7 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options and the subcommand."""
     parser.description = (
         "Show all GPU hosts that a Prometheus server knows: dcgm-exporter's series are enough. Without a server,"
-        " --hosts reads exporters directly, for a few hundred hosts."
+        " --hosts reads exporters directly; this works up to a few hundred hosts."
     )
     _source(parser)
     parser.add_argument(

@@ -12,8 +12,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
         "List the free GPUs and MIG instances. A GPU is free if no process computes on it, its utilization (the higher"
-        f" of two readings) is at most {BUSY_PERCENT:g} %, and no invisible process holds its memory. A GPU whose"
-        " processes cannot be read is not free. To choose GPUs for a program: gputop pick."
+        f" of two readings) is at most {BUSY_PERCENT:g} %, and no process that gputop cannot see holds its memory. A"
+        " GPU whose processes cannot be read is not free. To choose GPUs for a program: gputop pick."
     )
     add_ending(
         parser,

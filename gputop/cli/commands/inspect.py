@@ -23,7 +23,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--wait", dest="wait_s", type=seconds(0), default=_WAIT_S, metavar="SECONDS",
-        help="time between the two readings for rates such as bytes per second (default 1); 0 leaves rates out",
+        help="gputop reads twice to compute rates such as bytes per second; this is the time between (default 1). 0: no"
+        " rates",
     )  # fmt: skip
     add_demo(parser)
     status = "0 done, 2 bad input, 3 not known whether it exists, 4 no such process"

@@ -7,8 +7,9 @@ from gputop.cli.args.options import add_common, add_ending
 from gputop.cli.args.requests import request_of
 
 RECEIVER_FORMS = (
-    "a [receivers.NAME] of the configuration file, all, or alertmanager:URL, webhook:URL, slack:FILE, mail:ADDRESS,"
-    " apprise:FILE, desktop. FILE contains the URL, because it is a secret"
+    "the NAME of a table [receivers.NAME] in the configuration file, or alertmanager:URL, webhook:URL, slack:FILE,"
+    " mail:ADDRESS, apprise:FILE, desktop. The word all sends to every receiver in the file. FILE contains the URL,"
+    " because it is a secret"
 )
 
 

@@ -13,8 +13,9 @@ from gputop.core.model.quantity import expected, quantity
 from gputop.core.text.text import excerpt
 
 _DESCRIPTION: Final = (
-    "Choose the GPUs with the least use. Order: GPUs that are free (see gputop free), then more unused memory (in"
-    " whole GiB), lower utilization (the higher of two readings), fewer processes. Busy, lost and hung GPUs are not"
+    "Choose the GPUs with the least use. gputop prefers free GPUs (see gputop free), then those with more unused"
+    " memory (in whole GiB), then those with lower utilization (the higher of two readings), then those with fewer"
+    " processes. Busy, lost and hung GPUs are not"
     " chosen. The choice and its reason go to standard error.\nThe GPUs are free now but not"
     " reserved: gputop cannot see a process that has just started and holds no memory yet, or another gputop pick"
     " that runs at the same time."

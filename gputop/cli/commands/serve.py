@@ -11,9 +11,9 @@ from gputop.cli.args.requests import request_of
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
-        "Serve the screen to browsers, read-only; or with --wall a light page for a display or a phone: findings, GPUs"
-        " and users. It prints the address, which contains a secret: whoever knows it may look. docs/browser.md has"
-        " more."
+        "Serve the screen to browsers, read-only; or with --wall a simple page for a wall display or a phone: findings,"
+        " GPUs and users. It prints the address, which contains a secret: whoever knows it may look. docs/browser.md"
+        " has more."
     )
     parser.add_argument(
         "--wall", action="store_true", help="serve the wall: one sampler for all visitors, and no command lines"
@@ -44,7 +44,10 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
         help="TLS, client certificates and passwords, in the format of Prometheus' exporter toolkit",
     )  # fmt: skip
     group.add_argument(
-        "--visitors", type=whole(1), metavar="MOST", help="at most so many at a time (default 8; 64 with --wall)"
+        "--visitors",
+        type=whole(1),
+        metavar="MOST",
+        help="maximum number of visitors at a time (default 8; 64 with --wall)",
     )
     group.add_argument(
         "--host-name", dest="host_names", action="append", metavar="NAME",

@@ -21,7 +21,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.add_argument(
         "--wait", dest="wait_s", type=seconds(0), metavar="SECONDS",
-        help="time between the two readings for rates such as bytes per second (default 1); 0 leaves rates out",
+        help="gputop reads twice to compute rates such as bytes per second; this is the time between (default 1). 0: no"
+        " rates",
     )  # fmt: skip
     add_host_details(parser)
     add_reveal(parser)

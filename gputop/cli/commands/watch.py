@@ -36,7 +36,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--notify", dest="receivers", action="append", metavar="RECEIVER",
-        help="also send the problems to this receiver, or to all of the configuration file. See: gputop notify --help",
+        help="also send the problems to this receiver; the word all sends them to every receiver in the configuration"
+        " file. See: gputop notify --help",
     )  # fmt: skip
     add_common(parser)
     add_ending(
