@@ -25,7 +25,7 @@ DIALS: Final = (
     ),
     Dial(
         "judged_s", 120.0, 0.0, 86_400.0,
-        "gputop must watch a machine for this time to judge it. Before, it says that it has not judged it yet.",
+        "gputop must watch a machine for this time to judge it. Until then, it is not judged yet, and gputop says so.",
     ),
     Dial(
         "gap_s", 30.0, 1.0, 86_400.0,

@@ -44,8 +44,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "late_times", 2.0, 1.0, 100.0,
-            "The time until the memory is full is uncertain. With 2, even the longest estimate must be at most twice "
-            "alarm_s for an alarm, and twice suspect_s for a suspect.",
+            "The time until the memory is full is uncertain. An alarm needs that even the longest estimate is "
+            "at most this many times alarm_s. A suspect needs the same with suspect_s.",
         ),
         Dial(
             "lasts_s", 600.0, 60.0, 86_400.0,
@@ -59,8 +59,8 @@ KIND: Final = Kind(
         Dial("loading_s", 900.0, 60.0, 86_400.0, "The same as lasts_s, for growth that may be loading (see young_s)."),
         Dial(
             "buffer_s", 1500.0, 60.0, 86_400.0,
-            "The same as loading_s, for a suspect: if there is time, gputop waits to see whether a buffer fills and "
-            "then stops.",
+            "The same as loading_s, for a suspect: if the GPU will not be full soon, gputop waits to see "
+            "whether the growth stops, as when a buffer fills.",
         ),
         Dial(
             "light_percent", 10.0, 1.0, 100.0,
@@ -69,7 +69,7 @@ KIND: Final = Kind(
         Dial("least_growth_bytes", 64.0 * 1024**2, 1024**2, 1024**4, "gputop ignores growth of less than this."),
         Dial(
             "came_back_percent", 30.0, 1.0, 100.0,
-            "gputop starts again if more than this share of the growth is freed.",
+            "gputop starts its measurement again if more than this share of the growth is freed.",
         ),
         Dial(
             "past_s", 3600.0, 0.0, 86_400.0,

@@ -33,13 +33,14 @@ KIND: Final = Kind(
         ),
         Dial(
             "silent_percent", 10.0, 0.0, 100.0,
-            "A process uses hardly any memory bandwidth if the memory utilization is at most this share of that of "
-            "its work.",
+            "A process uses hardly any memory bandwidth if the memory utilization is at most this share of "
+            "the memory utilization while it worked.",
         ),
         Dial(
             "low_most_percent", 25.0, 0.0, 100.0,
-            "Above this share of the power range, low_of_work_percent and low_of_silent_percent are not used. Up to "
-            "this share, a rank that has not worked yet may be waiting if it moves no data (see own_still_percent).",
+            "Above this share of the power range, low_of_work_percent and low_of_silent_percent are not used. "
+            "Below this, a rank that never worked counts as waiting if it moves no data (see "
+            "own_still_percent).",
         ),
         Dial(
             "working_percent", 25.0, 0.0, 100.0,
@@ -100,8 +101,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "ended_s", 5.0, 0.0, 3600.0,
-            "A wait ends when the process has worked or been idle for this time. A shorter time may be a wrong "
-            "reading, unless power and traffic agree that the process works.",
+            "A wait ends when the process has worked or been idle for this time. Shorter work does not end "
+            "the wait, unless both power and traffic show work.",
         ),
         Dial("rank_waits_s", 30.0, 1.0, 3600.0, "gputop calls a rank waiting after this time."),
         Dial("rank_rests_s", 10.0, 1.0, 3600.0, "gputop calls a rank idle after this time."),
@@ -165,8 +166,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "often_percent", 10.0, 0.0, 100.0,
-            "To find what limits a job, gputop leaves out the time in which the job waits in a kernel, if it does "
-            "real work for at least this share of its time.",
+            "To find what limits a job, gputop leaves out the time that the job spent waiting in a kernel, if "
+            "the job really works for at least this share of its time.",
         ),
         Dial(
             "left_out_s", 10.0, 1.0, 3600.0,

@@ -71,8 +71,8 @@ KIND: Final = Kind(
         Dial("gaps_percent", 75.0, 1.0, 100.0, "A GPU has idle gaps if its utilization is below this."),
         Dial(
             "half_percent", 45.0, 1.0, 100.0,
-            "gputop has to guess what a fully busy thread does. If the GPU utilization is at least this, it launches "
-            "kernels. Below, it prepares data.",
+            "gputop has to guess what a fully busy thread does. If the GPU utilization is at least this, the "
+            "thread launches kernels. Below, the thread prepares data.",
         ),
         Dial(
             "talking_percent", 90.0, 1.0, 100.0,
@@ -92,8 +92,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "cpu_percent", 250.0, 1.0, 100_000.0,
-            "Neither kernel launches nor one thread that prepares data limit a process that uses at least this much "
-            "CPU: it computes or compiles on the CPU.",
+            "If a process uses at least this much CPU, it computes or compiles on the CPU. gputop then does "
+            "not report kernel launches, or one thread that prepares data, as its limit.",
         ),
         Dial(
             "launch_power_percent", 42.0, 1.0, 100.0,

@@ -49,7 +49,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "fill_late_s", 900.0, 0.0, 86_400.0,
-            "The same as fill_watched_s, for growth that began later: another model may be loading.",
+            "The same as fill_watched_s, for growth that began later than fill_young_s: another model may be "
+            "loading.",
         ),
         Dial(
             "fill_bytes_per_s", 2.0 * 1024**2, 0.0, 1024**4,
@@ -62,7 +63,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "fill_settled_s", 20.0, 0.0, 86_400.0,
-            "A program has loaded what it needs for its work when it has worked with constant memory for this time.",
+            "Loading is over when the program has worked this long with constant memory.",
         ),
         Dial("few_steps", 12.0, 1.0, 1000.0, "Growth in fewer steps than this must last longer (see few_watched_s)."),
         Dial(
@@ -119,7 +120,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "short_span_s", 300.0, 60.0, 340.0,
-            "gputop tests the last 6 minutes only if it knows at least this much of them.",
+            "gputop tests the last 6 minutes only if it has samples for at least this much of them.",
         ),
         Dial(
             "middle_span_s", 900.0, 60.0, 1740.0,
@@ -135,8 +136,9 @@ KIND: Final = Kind(
         ),
         Dial(
             "votes", 3.0, 1.0, 1000.0,
-            "gputop repeats three tests: of the last 6 minutes, of the last 30 minutes, and of the whole time. A "
-            "passed test adds one vote, a failed test removes one. One of the three needs this many votes.",
+            "gputop repeats three tests: of the last 6 minutes, of the last 30 minutes, and of the whole "
+            "time. A passed test adds one vote, a failed test removes one. gputop reports a leak only if one "
+            "of the tests has this many votes.",
         ),
         Dial(
             "teeth_votes", 8.0, 1.0, 1000.0,
@@ -165,7 +167,8 @@ KIND: Final = Kind(
         ),
         Dial(
             "stopped_times", 3.0, 0.0, 1000.0,
-            "Growth has stopped when a pause is longer than the longest pause before plus this many usual pauses.",
+            "Growth has stopped when a pause is longer than a limit. The limit is the longest earlier pause "
+            "plus this many usual pauses.",
         ),
         Dial(
             "tooth_bytes", 64.0 * 1024**2, 1024**2, 1024**4,
@@ -174,7 +177,7 @@ KIND: Final = Kind(
         ),
         Dial(
             "tooth_percent", 30.0, 1.0, 100.0,
-            "Cycles: a fall of less than this share of the rise before it does not end a cycle.",
+            "Cycles: a small fall, below this share of the last rise, does not end a cycle.",
         ),
         Dial(
             "teeth", 3.0, 2.0, 100.0,

@@ -98,8 +98,9 @@ KIND: Final = Kind(
         Dial("alone_s", 120.0, 1.0, 3600.0, "gputop averages alone_percent over this time."),
         Dial(
             "work_percent", 40.0, 0.0, 100.0,
-            "A rank whose GPU has always been less busy than the others is slower only if it does as much work. With "
-            "40: it takes at least 40% of their power, counted from idle power. A parameter server takes less.",
+            "A rank whose GPU has always been less busy than the others is slower only if it does about as "
+            "much work as the others. With 40: it takes at least 40% of their power, counted from idle power. "
+            "A parameter server takes less.",
         ),
         Dial("learn_s", 600.0, 60.0, 86400.0, "gputop learns the usual gaps between the ranks during this time."),
         Dial(
