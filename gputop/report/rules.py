@@ -120,9 +120,12 @@ def _xid_rules(prefix: str, label: str, expr: Callable[[str], str]) -> Iterator[
 
 
 def _silent(name: str, series: str, program: str) -> Rule:
+    """Return the rule for an exporter that does not answer. The alert itself remembers it, however long that lasts."""
+    fired = f'last_over_time(ALERTS{{alertname="{name}",alertstate="firing"}}[1h])'
+    by = "count by (job, instance)"
     return Rule(
         name=name,
-        expr=f"up == 0 and on (job, instance) count by (job, instance) (last_over_time({series}[1d]))",
+        expr=f"up == 0 and on (job, instance) ({by} ({series} offset 10m) or {by} ({fired}))",
         wait="5m",
         severity=_CRITICAL,
         summary=f"{program} on {_HOST} does not answer",
@@ -132,6 +135,7 @@ def _silent(name: str, series: str, program: str) -> Rule:
 
 
 # --- gputop's own series -----------------------------------------------------------------------------------------
+_SAMPLED: Final = "(time() - gputop_sample_timestamp_seconds)"  # also of a file that nobody replaces any more
 _TEMPERATURE, _LIMIT = "gputop_gpu_temperature_celsius", "gputop_gpu_temperature_slowdown_celsius"
 _FINDINGS: Final[Sequence[tuple[str, str, str, str, str, str, str]]] = (
     (
@@ -262,11 +266,13 @@ _OF_GPUTOP: Final = (
     _silent("GputopSilent", "gputop_build_info", "gputop export"),
     Rule(
         name="GputopSampleOld",
-        expr="gputop_sample_age_seconds > 60 and gputop_sample_age_seconds > 5 * gputop_sample_interval_seconds",
+        expr="gputop_sample_age_seconds > 60 and gputop_sample_age_seconds > 5 * gputop_sample_interval_seconds"
+        f" or {_SAMPLED} > 300 and {_SAMPLED} > 5 * gputop_sample_interval_seconds",
         wait="1m",
         severity=_CRITICAL,
         summary=f"the GPUs of {_HOST} have not been read for {{{{ $value | humanizeDuration }}}}",
-        description="The driver may hang. See sudo dmesg.",
+        description="The driver may hang. See sudo dmesg. If the series come from a file of node_exporter, gputop"
+        " export may have ended.",
         page=_HARDWARE,
     ),
 )
@@ -274,6 +280,12 @@ _OF_GPUTOP: Final = (
 
 # --- the series of dcgm-exporter ---------------------------------------------------------------------------------
 _BOARD: Final = "job, instance, gpu, UUID"
+
+
+_EARLIER: Final = " or ".join(  # each covers as much time as the one before
+    f"max by ({_BOARD}) (DCGM_FI_DEV_GPU_TEMP offset {before})"
+    for before in ("15m", "30m", "1h", "2h", "4h", "8h", "16h", "1d")
+)
 
 
 def _new_xid(xids: str) -> str:
@@ -337,13 +349,12 @@ _OF_DCGM: Final = (
     ),
     Rule(
         name="DcgmGpuLost",
-        expr=f"(max by ({_BOARD}) (DCGM_FI_DEV_GPU_TEMP offset 15m) unless max by ({_BOARD}) (DCGM_FI_DEV_GPU_TEMP))"
-        " and on (job, instance) up == 1",
+        expr=f"(({_EARLIER}) unless max by ({_BOARD}) (DCGM_FI_DEV_GPU_TEMP)) and on (job, instance) up == 1",
         wait="2m",
         severity=_CRITICAL,
         summary=f"{_OWN} is no longer there",
-        description="dcgm-exporter served this GPU 15 minutes ago and does not now. See why: sudo dmesg. Then reset it,"
-        " or reboot the host.",
+        description="dcgm-exporter served this GPU and does not now. See why: sudo dmesg. Then reset it, or reboot the"
+        " host. The alert ends a day later at the latest, because the board may have been taken out.",
         page=_HARDWARE,
     ),
     Rule(

@@ -162,6 +162,13 @@ def test_the_unit_runs_the_same_command_and_systemd_understands_it(tmp_path: Pat
         assert [line for line in checked.stderr.splitlines() if "gputop-export" in line] == []
 
 
+def test_the_unit_writes_a_file_that_node_exporter_cannot_read(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gputop", "export", "--service", "--textfile", str(tmp_path)]
+    unit = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60).stdout
+
+    assert "UMask=0022\n" in unit
+
+
 def test_jobs_of_a_prolog_are_a_label_until_the_epilog_removes_them(tmp_path: Path) -> None:
     (tmp_path / "0").write_text("84213\n\n")
     (tmp_path / "README").write_text("nothing")

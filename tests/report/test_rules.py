@@ -156,7 +156,7 @@ CASES: Mapping[str, Case] = {
             f"DCGM_FI_DEV_GPU_TEMP{{{DCGM_GPU.replace('GPU-0', 'GPU-1')}}}": f"40x{END}",
             'up{job="dcgm",instance="a"}': f"1x{END}",
         },
-        fires=(40,),
+        fires=(40, 50, 59),
         calm=(29, END),
     ),
     "DcgmBusyWithoutWork": Case(
@@ -195,6 +195,17 @@ HARMLESS: Mapping[str, Mapping[str, str]] = {
     },
     "an idle GPU without memory in use is nobody's": {
         f"DCGM_FI_DEV_GPU_UTIL{{{DCGM_GPU}}}": f"0x{END}", f"DCGM_FI_DEV_FB_USED{{{DCGM_GPU}}}": f"4x{END}",
+    },
+}  # fmt: skip
+LASTING = {  # over a day
+    "GputopSilent": {
+        'up{job="gputop",instance="a"}': "1x29 0x1800",
+        'gputop_build_info{job="gputop",instance="a",version="1"}': "1x29 stale",
+    },
+    "GputopSampleOld": {
+        'gputop_sample_age_seconds{job="node",instance="a"}': "0x1800",  # of a file that is not replaced any more
+        'gputop_sample_timestamp_seconds{job="node",instance="a"}': "0+60x29 1740x1800",
+        'gputop_sample_interval_seconds{job="node",instance="a"}': "10x1800",
     },
 }  # fmt: skip
 FURTHER: Mapping[str, Mapping[str, str]] = {
@@ -258,6 +269,12 @@ def test_each_rule_fires_on_its_case_and_not_before_and_resolves(tmp_path: Path)
         name: (case.series, dict.fromkeys(case.calm, 0) | dict.fromkeys(case.fires, 1)) for name, case in CASES.items()
     }
     parts |= {f"{name}+": (series, {29: 0, 59: 1, END: 0}) for name, series in FURTHER.items()}
+
+    assert tried(tmp_path, parts) == ""
+
+
+def test_an_alert_ends_although_the_fault_lasts(tmp_path: Path) -> None:
+    parts = {name: (series, {29: 0, 59: 1, 1799: 1}) for name, series in LASTING.items()}
 
     assert tried(tmp_path, parts) == ""
 

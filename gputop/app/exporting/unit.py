@@ -42,7 +42,7 @@ LockPersonality=yes
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
-UMask=0077
+UMask={umask}
 MemoryMax=512M
 TasksMax=256
 OOMScoreAdjust=-500
@@ -56,7 +56,8 @@ def unit(arguments: Sequence[str], writes: str | None) -> str:
     """Return the unit that runs this gputop with the same arguments. ``writes``: a folder to which it must write."""
     words = [*own_command().split(), *(word for word in arguments if word != "--service")]
     places = f"ReadWritePaths={_quoted(os.path.abspath(writes))}\n" if writes else ""
-    return _UNIT.format(command=" ".join(map(_quoted, words)), places=places)
+    umask = "0022" if writes else "0077"  # node_exporter reads the file, as another user
+    return _UNIT.format(command=" ".join(map(_quoted, words)), places=places, umask=umask)
 
 
 def _quoted(word: str) -> str:
