@@ -59,6 +59,12 @@ def test_a_headless_command_loads_nothing_heavy(command: list[str]) -> None:
     assert not [name for name in modules if name.startswith(late)]
 
 
+def test_the_start_of_each_command_loads_threads_and_signals() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT, "--version"], capture_output=True, check=False)
+
+    assert {"signal", "threading"}.isdisjoint(json.loads(done.stderr.splitlines()[-1])[1])
+
+
 def test_details_of_the_host_are_in_json_where_they_are_requested() -> None:
     command = [sys.executable, "-m", "gputop", "snapshot", "--demo", "--json", "--wait", "0"]
     plain, detailed = (

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from gputop.app.errors import BadRequestError
-from gputop.core.protocol.host_name import host_name
 
 OPTION: Final = "--host"
 _ENDS: Final = ("--", "--exec")
@@ -32,6 +31,8 @@ def without_host(arguments: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
 
 def _names(text: str) -> tuple[str, ...]:
     """Return the names of a list such as ``node[01-08],ann@login``. Raises ValueError."""
+    from gputop.core.protocol.host_name import host_name
+
     if "," not in text and "[" not in text:
         return (host_name(text),)
     from gputop.core.fleet.host_list import hosts_in
