@@ -135,7 +135,7 @@ def _silent(name: str, series: str, program: str) -> Rule:
 
 
 # --- gputop's own series -----------------------------------------------------------------------------------------
-_SAMPLED: Final = "(time() - gputop_sample_timestamp_seconds)"  # also of a file that nobody replaces any more
+_SAMPLED: Final = "(time() - gputop_sample_timestamp_seconds)"  # also of a file that is no longer replaced
 _TEMPERATURE, _LIMIT = "gputop_gpu_temperature_celsius", "gputop_gpu_temperature_slowdown_celsius"
 _FINDINGS: Final[Sequence[tuple[str, str, str, str, str, str, str]]] = (
     (

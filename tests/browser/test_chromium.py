@@ -32,7 +32,7 @@ def wall() -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def screen() -> Iterator[Served]:
-    with serving("--demo", "training") as served:
+    with serving("--demo", "training", "--visitors", "100") as served:
         yield served
 
 

@@ -14,7 +14,7 @@ _Mark: TypeAlias = "tuple[int, int, int, int] | None"
 class CurrentAccess:
     """The access by the files as they are; by their last right content while they are wrong. Raises BadRequestError.
 
-    ``problem``: what is wrong now; empty if nothing.
+    ``problem``: the mistake in the present files; empty without one.
     """
 
     def __init__(self, path: str | None) -> None:

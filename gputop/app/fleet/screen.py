@@ -1,12 +1,10 @@
 """The fleet on a screen."""
 
-import sys
-
 from gputop.app.errors import OK
 from gputop.app.fleet.readers import FleetReader, reader_of
 from gputop.app.fleet.request import FleetRequest
 from gputop.app.fleet.visit import visit, visit_simulated
-from gputop.app.monitoring.screen import forget_orders_of_another_user, speaks_unicode
+from gputop.app.monitoring.screen import forget_orders_of_another_user, speaks_unicode, take_terminal
 from gputop.app.settings.settings_file import settled, written
 from gputop.app.terminal import warn
 from gputop.core.fleet.model import FleetHost
@@ -57,8 +55,7 @@ def show_reader(
         interval_s=request.interval_s,
         opens_hosts=opens_hosts,
     )
-    if not sys.stderr.isatty():
-        sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there
+    take_terminal()
     collect_seldom()  # after the last import that stays loaded
     app = FleetApp(reader, options, visit_simulated if request.is_demo else visit)
     app.run(mouse=True)

@@ -146,7 +146,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
     if parts.is_served:
         view = replace(view, is_served=True, save=None, keep_copy=None, notifier=None)
     else:
-        _take_terminal()
+        take_terminal()
     collect_seldom()  # after the last import that stays loaded
     app = GputopApp(link, view)
     return _status(app.run(mouse=True), app.return_code)
@@ -169,7 +169,8 @@ def _reported(said: Written) -> tuple[str, ...]:
     return problems
 
 
-def _take_terminal() -> None:
+def take_terminal() -> None:
+    """End with the terminal, and let Textual draw on it although stderr is a file."""
     signal(SIGHUP, SIG_DFL)  # also under nohup: a screen without its terminal is useless
     if not sys.stderr.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc] # Textual draws there; `2>file` is for messages

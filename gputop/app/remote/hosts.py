@@ -30,7 +30,7 @@ _SHOWN_S: Final = 3.0  # for all hosts, before the first picture
 
 
 class SshReader:
-    """Reads hosts by ssh, which cannot ask for anything meanwhile. ``words``: arguments of the samplers."""
+    """Reads hosts by ssh, which cannot ask for a password here. ``words``: arguments of the samplers."""
 
     def __init__(self, names: Sequence[str], words: Sequence[str]) -> None:
         reached(names[0])  # without ssh, say so at once

@@ -1,6 +1,6 @@
 """The screen in browsers: each visitor has a screen and a sampler, as in a terminal.
 
-The page is textual-serve's terminal, the server is aiohttp's; what stands between them is here and in `visitor`.
+The page is textual-serve's terminal, the server is aiohttp's; the code that joins them is here and in `visitor`.
 """
 
 import os
@@ -38,8 +38,8 @@ def show_screens(site: Site, backend: BackendRequest, *, may_change: bool) -> No
     pages = ScreenPages(site, gputop_command("--served", *sampler_arguments(backend, settings)))
     print(site.address, flush=True)
     can = "may only look" if backend.read_only else "may do all that you may"
-    warn(f"serving the screen: whoever knows the address {can}; press Ctrl-C to stop")
+    warn(f"serving the screen: anyone with the address {can}; press Ctrl-C to stop")
     web.run_app(
-        pages.application(), sock=site.listener, ssl_context=site.access.tls, shutdown_timeout=_END_S,
+        pages.application(), sock=site.listener, ssl_context=site.access.latest().tls, shutdown_timeout=_END_S,
         print=lambda *_: None, access_log=None,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from msgspec import Struct
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.errors import BadRequestError
 from gputop.app.exporting.listening import is_local, opened
-from gputop.app.exporting.web_config import access_of
+from gputop.app.exporting.web_access import CurrentAccess
 from gputop.app.web.gate import gate
 from gputop.app.web.site import Site
 
@@ -55,9 +55,9 @@ def _check(request: ServeRequest) -> None:
 
 
 def _site(request: ServeRequest, most: int) -> Site:
-    access = access_of(request.web_config)
+    access = CurrentAccess(request.web_config)
     listener = opened(request.listen)
-    if access.tls is None and not request.wall and not is_local(listener):
+    if access.latest().tls is None and not request.wall and not is_local(listener):
         raise BadRequestError(
             "without TLS anyone on the network could read along. Name a certificate with --web-config, or serve on"
             f" {USUAL} and forward the port: ssh -L 8010:localhost:8010 HOST"

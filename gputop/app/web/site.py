@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.app.exporting.web_config import Access
+from gputop.app.exporting.web_access import CurrentAccess
 from gputop.app.web.gate import INCOMPLETE, Gate
 from gputop.wire.http_server import Request, Response
 
@@ -21,7 +21,7 @@ class Site(Struct, frozen=True):
     """A place for pages. ``most``: visitors at a time."""
 
     listener: socket.socket
-    access: Access
+    access: CurrentAccess
     gate: Gate
     most: int
 
@@ -30,7 +30,7 @@ class Site(Struct, frozen=True):
         """Return the address of the first page, with the secret."""
         host, port = self.listener.getsockname()[:2]
         name = "localhost" if host in ("127.0.0.1", "::1") else socket.gethostname() if host in _ANY else host
-        return f"{'https' if self.access.tls else 'http'}://{_bracketed(name)}:{port}/{self.gate.secret}/"
+        return f"{'https' if self.access.latest().tls else 'http'}://{_bracketed(name)}:{port}/{self.gate.secret}/"
 
     async def refusal(self, request: Request) -> Response | None:
         """Return why a request is refused; None if it is not."""
@@ -39,7 +39,7 @@ class Site(Struct, frozen=True):
             return Response(403, why.encode(), headers=HEADERS)
         if self.gate.below(request.path) is None:
             return Response(403, INCOMPLETE.encode(), headers=HEADERS)
-        return await self.access.refusal(request)
+        return await self.access.latest().refusal(request)
 
 
 _ANY: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound

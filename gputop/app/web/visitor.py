@@ -39,9 +39,11 @@ class Visitor:
         more = {"COLUMNS": str(columns), "ROWS": str(lines), "COLORTERM": "truecolor"}
         self._process = await _started(self._command, more)
         words = asyncio.create_task(_last(self._process.stderr))
-        with suppress(asyncio.IncompleteReadError, asyncio.TimeoutError, ValueError):  # it has ended, or is no screen
-            await self._draw(self._process.stdout)
-        await self.end()
+        try:
+            with suppress(asyncio.IncompleteReadError, asyncio.TimeoutError, ValueError):  # it ended, or is no screen
+                await self._draw(self._process.stdout)
+        finally:
+            await self.end()  # also if the browser left while the screen started
         text = "\r\n".join(clean(line) for line in (await words).splitlines())
         if text:
             await self._send(f"\x1b[2J\x1b[H{text}\r\n".encode())

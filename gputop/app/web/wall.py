@@ -38,11 +38,11 @@ def show_wall(site: Site, backend: BackendRequest, *, has_commands: bool) -> Non
     stop = StopRequest(rhythm.hurry)
     step = frames(source, backend, notify=warn)
     news = News()
-    server = HttpServer(site.listener, Pages(site, news).answer, lambda: site.access.tls, most=site.most)
+    server = HttpServer(site.listener, Pages(site, news).answer, lambda: site.access.latest().tls, most=site.most)
     server.start()
     collect_seldom()
     print(site.address, flush=True)
-    is_open = site.access.tls is None and not is_local(site.listener)
+    is_open = site.access.latest().tls is None and not is_local(site.listener)
     warning = ". Without TLS anyone on the network can read along: see --web-config" if is_open else ""
     warn(f"serving the wall; press Ctrl-C to stop{warning}")
     try:

@@ -12,7 +12,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.description = (
         "Serve the screen to browsers, read-only; or with --wall a simple page for a wall display or a phone: findings,"
-        " GPUs and users. It prints the address, which contains a secret: whoever knows it may look. docs/browser.md"
+        " GPUs and users. It prints the address, which contains a secret: anyone with it can look. docs/browser.md"
         " has more."
     )
     parser.add_argument(

@@ -221,7 +221,7 @@ complete -c gputop -n '_shtab_gputop_using export' -s u -l user -xka "(__fish_co
 complete -c gputop -n '_shtab_gputop_using export' -l only-compute -d 'omit graphics processes'
 complete -c gputop -n '_shtab_gputop_using export' -l where -x -d 'only processes that match, such as '"'"'user:ann gpu_mem>10GiB sm<5 not cmd~vllm'"'"'; if you repeat the option, a process must match all filters'
 complete -c gputop -n '_shtab_gputop_using export' -l source -x -d 'take samples from a plugin instead of this host; for the names, run: gputop plugins'
-complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a serve -d 'Serve the screen to browsers, read-only; or with --wall a simple page for a wall display or a phone: findings, GPUs and users. It prints the address, which contains a secret: whoever knows it may look. docs/browser.md has more.'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a serve -d 'Serve the screen to browsers, read-only; or with --wall a simple page for a wall display or a phone: findings, GPUs and users. It prints the address, which contains a secret: anyone with it can look. docs/browser.md has more.'
 complete -c gputop -n '_shtab_gputop_using serve' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using serve' -l wall -d 'serve the wall: one sampler for all visitors, and no command lines'
 complete -c gputop -n '_shtab_gputop_using serve' -l allow-changes -d 'visitors of the screen may do all that you may: end processes, for example'

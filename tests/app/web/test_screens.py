@@ -16,7 +16,7 @@ from web_servers import PATIENCE_S, Served, serving
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Served]:
-    with serving("--demo", "training", "--visitors", "2") as served:
+    with serving("--demo", "training", "--visitors", "100") as served:  # those of earlier tests may still be ending
         yield served
 
 
@@ -89,15 +89,28 @@ async def test_the_processes_of_a_visitor_end_when_it_leaves(server: Served) -> 
     assert await asyncio.to_thread(all_end, processes)
 
 
-async def test_too_many_visitors_are_refused_and_the_others_stay(server: Served) -> None:
-    async with visit(server) as first, visit(server):
-        await first.until(lambda text: "train.py" in text)
-        with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
-            async with visit(server):
-                pass
-        assert refusal.value.status == 503
-        await first.press("\x1bOP")
-        await first.until(lambda text: "Help" in text)
+async def test_a_browser_that_leaves_at_once_leaves_its_screen_behind() -> None:
+    with serving("--demo", "training") as server:
+        async with visit(server):
+            pass
+        async with visit(server) as later:
+            await later.until(lambda text: "train.py" in text)  # the first screen has started by now
+        end = time.monotonic() + PATIENCE_S
+        while remaining := below(server):
+            assert time.monotonic() < end, remaining
+            await asyncio.sleep(0.05)
+
+
+async def test_too_many_visitors_are_refused_and_the_others_stay() -> None:
+    with serving("--demo", "training", "--visitors", "2") as server:
+        async with visit(server) as first, visit(server):
+            await first.until(lambda text: "train.py" in text)
+            with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
+                async with visit(server):
+                    pass
+            assert refusal.value.status == 503
+            await first.press("\x1bOP")
+            await first.until(lambda text: "Help" in text)
 
 
 @pytest.mark.parametrize("headers", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
