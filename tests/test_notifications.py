@@ -85,6 +85,7 @@ def test_what_is_waited_for_is_marked_and_can_be_removed() -> None:
         shown.until("set · removes it")
         shown.press(ENTER)
         shown.until("no longer waiting")
+        shown.until_gone("Notify me when")
         shown.press("B")
         shown.until("Notify me when")
 

@@ -63,7 +63,7 @@ async def test_a_visitor_sees_the_screen_and_its_keys_arrive(server: Served) -> 
     async with visit(server) as browser:
         await browser.until(lambda text: "dgx-07" in text and "train.py" in text)
         await browser.press("\x1bOP")
-        await browser.until(lambda text: "Help" in text)
+        await browser.until(lambda text: "finds a key" in text)
 
 
 async def test_a_visitor_cannot_change_anything_unless_it_is_allowed(server: Served) -> None:
@@ -110,7 +110,7 @@ async def test_too_many_visitors_are_refused_and_the_others_stay() -> None:
                     pass
             assert refusal.value.status == 503
             await first.press("\x1bOP")
-            await first.until(lambda text: "Help" in text)
+            await first.until(lambda text: "finds a key" in text)
 
 
 @pytest.mark.parametrize("headers", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
@@ -139,7 +139,7 @@ async def test_a_giant_size_is_cut(server: Served) -> None:
         await browser.link.send_json(["resize", {"width": 10**9, "height": 10**9}])
         await browser.link.send_json(["resize", {"width": 120, "height": 40}])
         await browser.press("\x1bOP")
-        await browser.until(lambda text: "Help" in text)
+        await browser.until(lambda text: "finds a key" in text)
 
 
 def test_the_terminal_comes_without_the_internet(server: Served) -> None:
