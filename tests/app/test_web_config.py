@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from gputop.app.exporting.web_config import Access, WebConfig
+from gputop.app.listening.web_config import Access, WebConfig
 from gputop.wire.http_server import Request
 
 PATIENCE_S = 30

@@ -12,8 +12,9 @@ from hypothesis.strategies import SearchStrategy
 from msgspec.json import encode
 
 from gputop.app.errors import BadRequestError
-from gputop.app.exporting import hpc_jobs, state, web_config
+from gputop.app.exporting import hpc_jobs, state
 from gputop.app.fleet import http_config
+from gputop.app.listening import web_config
 from gputop.core.fleet.answer import ALERTS, Answers, Sample, Series, ValueAnswer
 from gputop.core.fleet.build import alerts_of, hosts_of
 from gputop.core.fleet.exposition import answers_of

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +14,6 @@ from gputop.app.backend.backend import BackendRequest
 from gputop.app.exporting.collectors_file import shape_by
 from gputop.app.exporting.holder_sources import HolderSources, Kubelet
 from gputop.app.exporting.hpc_jobs import VARIABLE
-from gputop.app.exporting.listening import USUAL
 from gputop.app.exporting.publication import Publication
 from gputop.app.exporting.state import StateFile, load, state_path
 from gputop.app.exporting.textfile import TextFile
@@ -29,6 +29,8 @@ from gputop.report.prometheus.scene import Shape
 from gputop.report.prometheus.series import Group
 from gputop.wire.server import Rhythm
 
+_USUAL: Final = "127.0.0.1:9400"  # the port of dcgm-exporter, for this host alone
+
 
 class ExportRequest(Struct, frozen=True, kw_only=True):
     """An export. ``listen``: ADDRESS:PORT. ``web_config``: the path of a file of the exporter toolkit.
@@ -41,7 +43,7 @@ class ExportRequest(Struct, frozen=True, kw_only=True):
 
     backend: BackendRequest
     shape: Shape = Shape()
-    listen: str = USUAL
+    listen: str = _USUAL
     web_config: str | None = None
     collectors: str | None = None
     receivers: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
 """The web server of the exporter."""
 
-from gputop.app.exporting.listening import is_local, opened, url
 from gputop.app.exporting.publication import Publication
 from gputop.app.exporting.site import answer
-from gputop.app.exporting.web_access import CurrentAccess
+from gputop.app.listening.access import CurrentAccess
+from gputop.app.listening.address import is_local, opened, url
 from gputop.wire.http_server import HttpServer, Request, Response
 
 
@@ -33,7 +33,7 @@ class Web:
         where = url(self._listener, "https" if access.tls else "http")
         is_open = access.is_open and not is_local(self._listener)
         warning = ". Anyone on the network can read names of users and jobs there: see --web-config" if is_open else ""
-        return f"exporting to {where}; press Ctrl-C to stop{warning}"
+        return f"exporting to {where}/metrics; press Ctrl-C to stop{warning}"
 
     def _started(self, publication: Publication) -> HttpServer:
         async def respond(request: Request) -> Response:

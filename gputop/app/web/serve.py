@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from gputop.app.backend.backend import BackendRequest
 from gputop.app.errors import BadRequestError
-from gputop.app.exporting.listening import is_local, opened
-from gputop.app.exporting.web_access import CurrentAccess
+from gputop.app.listening.access import CurrentAccess
+from gputop.app.listening.address import is_local, opened
 from gputop.app.web.gate import gate
 from gputop.app.web.site import Site
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.app.exporting.web_access import CurrentAccess
+from gputop.app.listening.access import CurrentAccess
 from gputop.app.web.gate import INCOMPLETE, Gate
 from gputop.wire.http_server import Request, Response
 

@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from gputop.app.backend.backend import BackendRequest
-from gputop.app.exporting.listening import is_local
 from gputop.app.interrupts import StopRequest
+from gputop.app.listening.address import is_local
 from gputop.app.monitoring.frames import frames, open_source
 from gputop.app.terminal import warn
 from gputop.app.web.site import HEADERS, Site

@@ -4,7 +4,7 @@ import os
 from typing import TypeAlias
 
 from gputop.app.errors import BadRequestError
-from gputop.app.exporting.web_config import Access, access_of
+from gputop.app.listening.web_config import Access, access_of
 from gputop.app.terminal import warn
 from gputop.core.text.text import clean
 

@@ -1,4 +1,4 @@
-"""The address on which the exporter listens."""
+"""The address on which a server listens."""
 
 import socket
 from typing import Final
@@ -6,7 +6,6 @@ from typing import Final
 from gputop.app.errors import BadRequestError
 from gputop.core.text.text import excerpt
 
-USUAL: Final = "127.0.0.1:9400"  # the port of dcgm-exporter, for this host alone
 _MOST_PORT: Final = 65535
 
 
@@ -29,15 +28,15 @@ def is_local(listener: socket.socket) -> bool:
 
 
 def url(listener: socket.socket, scheme: str) -> str:
-    """Return the address of the metrics."""
+    """Return the address for a browser or a scraper."""
     host, port = listener.getsockname()[:2]
-    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}/metrics"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _parts(address: str) -> tuple[str, int]:
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal() or len(port) > 5 or int(port) > _MOST_PORT:
-        raise BadRequestError(f"{excerpt(address)!r} is not ADDRESS:PORT, such as {USUAL} or :9400")
+        raise BadRequestError(f"{excerpt(address)!r} is not ADDRESS:PORT, such as 127.0.0.1:9400 or :9400")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
