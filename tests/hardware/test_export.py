@@ -1,22 +1,15 @@
-"""gputop export on a simulated driver: eight GPUs, MIG, a lost GPU, a consumer board; scraped by a real Prometheus."""
+"""gputop export on a simulated driver: eight GPUs, MIG, a lost GPU, a consumer board."""
 
-import json
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from exporters import PATIENCE_S, Exporter, exporting
+from exported_boxes import box
+from exporters import PATIENCE_S, exporting
 from expositions import Read, promtool, read
 from other_users import OTHER, directory_of_other, needs_root, python_of_other
 
@@ -32,38 +25,6 @@ DATACENTRE = {
     "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "DCGM_FI_PROF_DRAM_ACTIVE", "DCGM_FI_PROF_PCIE_TX_BYTES",
     "DCGM_FI_PROF_PCIE_RX_BYTES",
 }  # fmt: skip
-
-
-class Box:
-    """An exporter on a box that can be changed while it runs."""
-
-    def __init__(self, path: Path, exporter: Exporter) -> None:
-        self._path = path
-        self.exporter = exporter
-
-    def write(self, scenario: str) -> None:
-        """Replace the scenario at one stroke."""
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(scenario)
-        fresh.rename(self._path)
-
-    def samples(self, wanted: str) -> dict[str, list[Read]]:
-        """Return the samples by name, as soon as there is one that contains a text."""
-        found: dict[str, list[Read]] = {}
-        for sample in read(self.exporter.until(wanted)):
-            found.setdefault(sample.name, []).append(sample)
-        return found
-
-
-@contextmanager
-def box(folder: Path, scenario: str, *arguments: str) -> Iterator[Box]:
-    path = folder / "box.scn"
-    path.write_text(scenario)
-    environment = {
-        "NVML_MOCK_SCENARIO": str(path), "NVML_MOCK_STATE": str(folder / "state"), "XDG_STATE_HOME": str(folder),
-    }  # fmt: skip
-    with exporting(*arguments, **environment) as running:
-        yield Box(path, running)
 
 
 def gpus(samples: list[Read]) -> set[str]:
@@ -194,56 +155,3 @@ def test_totals_of_users_survive_a_restart(tmp_path: Path) -> None:
         child.wait()
 
     assert held[1] >= held[0]
-
-
-# --- a real Prometheus ---------------------------------------------------------------------------------------------
-@contextmanager
-def prometheus(folder: Path, target: str) -> Iterator[str]:
-    """Run a Prometheus that scrapes a target every second; yield its URL."""
-    if shutil.which("prometheus") is None:
-        pytest.skip("prometheus is not installed (Debian: prometheus)")
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
-    (folder / "prom.yml").write_text(
-        "global: {scrape_interval: 1s}\nscrape_configs: [{job_name: gputop, honor_labels: false,"
-        f" static_configs: [{{targets: ['{target}']}}]}}]\n"
-    )
-    child = subprocess.Popen(
-        ["prometheus", f"--config.file={folder}/prom.yml", f"--storage.tsdb.path={folder}/tsdb",
-         f"--web.listen-address=127.0.0.1:{port}"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        child.terminate()
-        child.wait(PATIENCE_S)
-
-
-def ask(url: str, query: str) -> list[dict[str, Any]]:
-    """Return the result of a query as soon as there is one."""
-    end = time.monotonic() + 2 * PATIENCE_S
-    while time.monotonic() < end:
-        try:
-            path = f"/api/v1/query?{urllib.parse.urlencode({'query': query})}"
-            with urllib.request.urlopen(url + path, timeout=PATIENCE_S) as answer:  # noqa: S310 - http, on this host
-                result: list[dict[str, Any]] = json.load(answer)["data"]["result"]
-        except (urllib.error.URLError, ConnectionError):
-            result = []
-        if result:
-            return result
-        time.sleep(0.2)
-    raise AssertionError(f"no answer to {query}")
-
-
-def test_a_real_prometheus_scrapes_it_and_answers_queries_of_known_dashboards(tmp_path: Path) -> None:
-    with box(tmp_path, "[box]\ngpus = 8\nmodel = h100\n") as running:
-        running.samples("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{")
-        with prometheus(tmp_path, f"{running.exporter.host}:{running.exporter.port}") as url:
-            ups = ask(url, "up == 1")
-            clocks = ask(url, 'DCGM_FI_DEV_SM_CLOCK{instance=~".*", gpu=~".*"} * 1000000')
-            power = ask(url, "avg by (Hostname, gpu) (DCGM_FI_DEV_POWER_USAGE)")
-            rate = ask(url, "rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION[1m]) >= 0")
-
-    assert len(ups) == 1
-    assert len(clocks) == len(power) == len(rate) == 8

@@ -19,10 +19,10 @@ scrape_configs:
 
 
 @contextmanager
-def exports(folder: Path, boxes: Sequence[str], *options: str) -> Iterator[str]:
+def exports(folder: Path, boxes: Sequence[str]) -> Iterator[str]:
     """Serve these machines, and yield the URL of a Prometheus that scrapes them each second."""
     with ExitStack() as stack:
-        targets = [stack.enter_context(_export(box, options)) for box in boxes]
+        targets = [stack.enter_context(_export(box)) for box in boxes]
         (folder / "prometheus.yml").write_text(_CONFIG.format(targets=", ".join(f'"{one}"' for one in targets)))
         child, url = started(folder)
         try:
@@ -33,10 +33,10 @@ def exports(folder: Path, boxes: Sequence[str], *options: str) -> Iterator[str]:
 
 
 @contextmanager
-def _export(box: str, options: Sequence[str]) -> Iterator[str]:
+def _export(box: str) -> Iterator[str]:
     """Run gputop export on a simulated machine; yield its address."""
     child = subprocess.Popen(
-        [sys.executable, "-m", "gputop", "export", "--demo", box, "--listen", "127.0.0.1:0", *options],
+        [sys.executable, "-m", "gputop", "export", "--demo", box, "--listen", "127.0.0.1:0"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
