@@ -1,10 +1,12 @@
 """A simulated fleet: 128 hosts in two clusters, for a first look without a server."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import pi, sin
 from random import Random
 from typing import Final
+
+from msgspec.structs import replace
 
 from gputop.core.fleet.history import FleetCurve, FleetHistory, Stretch, Subject, history_queries
 from gputop.core.fleet.model import Fleet, FleetAlert, FleetGpu, FleetHost, FleetServer, Holding, totals, use_of
@@ -30,6 +32,9 @@ _RANGES: Final = {
 }  # fmt: skip
 _SLOW_JOB: Final = "moe-8x22b"  # on its first host it works less than on the others
 _SLOW_LOAD: Final = 24.0
+_UNEVEN_JOB: Final = "llama-70b"  # one GPU of its first host works less than the others
+_UNEVEN_GPU: Final = 3
+_TENSOR_SHARE: Final = 0.45  # of the utilization
 
 
 class SimulatedFleet:
@@ -38,7 +43,7 @@ class SimulatedFleet:
     def __init__(self, wall: Callable[[], float] = time.time) -> None:
         self._wall = wall
 
-    def read(self, *, is_urgent: bool = False) -> Fleet:  # noqa: ARG002 - it always answers
+    def read(self, *, is_urgent: bool = False, detailed: Sequence[str] = ()) -> Fleet:  # noqa: ARG002 - always all
         """Return all hosts."""
         now = self._wall()
         hosts = tuple(_hosts(now))
@@ -81,13 +86,17 @@ def _curve(key: str, subject: Subject, stretch: Stretch) -> FleetCurve:
 
 def _hosts(now: float) -> list[FleetHost]:
     work = _work()
+    slow = min(name for name, job in work.items() if job[0] == _UNEVEN_JOB)
     hosts = []
     for cluster, first, count, gpus, model, memory_gib, idle_w, full_w in _KINDS:
         for number in range(first, first + count):
             name = f"{cluster}-{number:03d}"
             random = Random(name)  # noqa: S311 - a demo
             job = work.get(name)
-            held = tuple(_gpu(index, job, memory_gib * _GIB, now, random) for index in range(gpus))
+            held = tuple(
+                _powered(_gpu(index, job, memory_gib * _GIB, now, random), idle_w, full_w) for index in range(gpus)
+            )
+            held = _with_slow(held, idle_w, full_w) if name == slow else held
             load = sum(gpu.utilization_percent or 0.0 for gpu in held) / gpus
             hosts.append(
                 FleetHost(
@@ -97,8 +106,8 @@ def _hosts(now: float) -> list[FleetHost]:
                     models=(model,),
                     labels={"cluster": cluster},
                     gpus=_lost(held) if name == "alpha-051" else held,
-                    tensor_percent=load * 0.45,
-                    power_w=gpus * (idle_w + (full_w - idle_w) * load / 100),
+                    tensor_percent=load * _TENSOR_SHARE,
+                    power_w=sum(gpu.power_w or 0.0 for gpu in held),
                     temperature_c=round(31 + random.random() * 6 + load * 0.38),
                     jobs=(job[0],) if job else (),
                     users=(job[1],) if job else (),
@@ -148,6 +157,18 @@ def _gpu(index: int, job: tuple[str, str, int, float] | None, memory: int, now: 
         xid=0,
         use=use_of(load, used, memory),
     )
+
+
+def _powered(gpu: FleetGpu, idle_w: float, full_w: float) -> FleetGpu:
+    """Return a GPU with the power and the activity of tensor cores of its load."""
+    load = gpu.utilization_percent or 0.0
+    return replace(gpu, tensor_percent=load * _TENSOR_SHARE, power_w=idle_w + (full_w - idle_w) * load / 100)
+
+
+def _with_slow(gpus: tuple[FleetGpu, ...], idle_w: float, full_w: float) -> tuple[FleetGpu, ...]:
+    """Return GPUs of which one works less."""
+    slow = replace(gpus[_UNEVEN_GPU], utilization_percent=_SLOW_LOAD)
+    return (*gpus[:_UNEVEN_GPU], _powered(slow, idle_w, full_w), *gpus[_UNEVEN_GPU + 1 :])
 
 
 def _lost(gpus: tuple[FleetGpu, ...]) -> tuple[FleetGpu, ...]:

@@ -1,6 +1,6 @@
 """The app of the fleet screen: asks in a thread, so that the screen never waits for a server."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Event, Thread
 from typing import ClassVar, Protocol
 
@@ -14,9 +14,10 @@ from gputop.core.fleet.model import Fleet
 from gputop.ui.input.keymap import ALWAYS_QUITS
 from gputop.ui.screens.fleet.history import FleetHistoryPage, HistoryWanted
 from gputop.ui.screens.fleet.host_page import VisitWanted
+from gputop.ui.screens.fleet.job_page import JobHostsWanted
 from gputop.ui.screens.fleet.options import FleetOptions
 from gputop.ui.screens.fleet.screen import FleetScreen, HostChosen
-from gputop.ui.screens.fleet.subjects import SubjectChosen
+from gputop.ui.screens.fleet.subjects import DetailsWanted, SubjectChosen
 from gputop.ui.terminal_app import TerminalApp
 
 
@@ -43,8 +44,11 @@ class HistoryRead(Message):
 class FleetSource(Protocol):
     """The servers of a fleet. Each method may take long, and names failures in its answer."""
 
-    def read(self, *, is_urgent: bool = False) -> Fleet:
-        """Return all hosts. ``is_urgent``: also ask servers that failed a moment ago."""
+    def read(self, *, is_urgent: bool = False, detailed: Sequence[str] = ()) -> Fleet:
+        """Return all hosts.
+
+        ``is_urgent``: also ask servers that failed a moment ago. ``detailed``: instances whose GPUs the user looks at.
+        """
         ...
 
     def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
@@ -71,6 +75,8 @@ class FleetApp(TerminalApp):
         self._is_history_wanted = Event()
         self._interval_s = options.interval_s
         self._is_wanted = Event()
+        self._is_urgent = False
+        self._detailed: tuple[str, ...] = ()
         self._is_over = False
         self.chosen = ""  # the host that the user chose to see, if that ends the app
         self.fleet_screen = FleetScreen(options)
@@ -114,6 +120,16 @@ class FleetApp(TerminalApp):
         except SuspendNotSupported:
             self.notify("this terminal cannot be left for another program", severity="warning")
 
+    def on_details_wanted(self, message: DetailsWanted) -> None:
+        """Ask for the details of a host or job, from now on."""
+        self._detailed = message.instances
+        if message.instances:
+            self._is_wanted.set()
+
+    def on_job_hosts_wanted(self, message: JobHostsWanted) -> None:
+        """Show the hosts of a job."""
+        self.fleet_screen.open_group(message.job)
+
     def on_history_wanted(self, message: HistoryWanted) -> None:
         """Ask for a history."""
         self._history = message
@@ -125,15 +141,16 @@ class FleetApp(TerminalApp):
             self.screen.show_history(message.history)
 
     def action_read_now(self) -> None:
-        """Ask without waiting for the next time."""
+        """Ask all servers without waiting for the next time."""
+        self._is_urgent = True
         self._is_wanted.set()
 
     def _ask(self) -> None:
-        is_urgent = False
         while not self._is_over:
             self._is_wanted.clear()
-            self.post_message(FleetRead(self._source.read(is_urgent=is_urgent)))
-            is_urgent = self._is_wanted.wait(self._interval_s)
+            is_urgent, self._is_urgent = self._is_urgent, False
+            self.post_message(FleetRead(self._source.read(is_urgent=is_urgent, detailed=self._detailed)))
+            self._is_wanted.wait(self._interval_s)
 
     def _ask_histories(self) -> None:
         """Ask for the history that was wanted last: those before it are no longer looked at."""

@@ -11,7 +11,7 @@ from gputop.app.errors import BadRequestError
 from gputop.core.fleet.build import STALE_S, alerts_of, hosts_of, natural
 from gputop.core.fleet.history import FleetHistory, Stretch, Subject, history_queries
 from gputop.core.fleet.model import FleetAlert, FleetHost, FleetServer
-from gputop.core.fleet.plan import NAMES, OTHER_NAMES, Query, naming
+from gputop.core.fleet.plan import NAMES, OTHER_NAMES, Query, details, naming
 from gputop.core.model.units import duration_text
 from gputop.wire.prometheus.client import PrometheusClient, Round
 from gputop.wire.prometheus.http import Access
@@ -56,12 +56,15 @@ class KnownServer:
         """Return the address of the server."""
         return self._client.name
 
-    def read(self, *, is_urgent: bool) -> Part:
-        """Return what the server knows; if it does not answer, what it said before, with the age and the reason."""
+    def read(self, *, is_urgent: bool, detailed: Sequence[str] = ()) -> Part:
+        """Return what the server knows; if it does not answer, what it said before, with the age and the reason.
+
+        ``detailed``: instances whose GPUs are looked at.
+        """
         if self._clock() < self._again_s and not is_urgent:
             return self._old()
         began = self._clock()
-        found = self._client.ask(self._queries)
+        found = self._client.ask((*self._queries, *details(detailed)) if detailed else self._queries)
         if NAMES not in found.answers.labels:
             return self._failed("; ".join(found.problems))
         self._failures, self._again_s, self._read_s = 0, float("-inf"), self._clock()

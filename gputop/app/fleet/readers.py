@@ -15,7 +15,7 @@ from gputop.core.fleet.exposition import answers_of
 from gputop.core.fleet.history import FleetHistory, Stretch, Subject
 from gputop.core.fleet.host_list import hosts_in
 from gputop.core.fleet.model import Fleet, FleetHost, FleetServer, totals
-from gputop.core.fleet.plan import Query, is_label, queries
+from gputop.core.fleet.plan import Query, details, is_label, queries
 from gputop.core.text.text import excerpt
 from gputop.wire.prometheus.client import PrometheusClient
 from gputop.wire.prometheus.http import Connection, HttpError, endpoint
@@ -29,10 +29,10 @@ _EXPORTERS: Final = "exporters"
 class FleetReader(Protocol):
     """A way to read a fleet."""
 
-    def read(self, *, is_urgent: bool = False) -> Fleet:
+    def read(self, *, is_urgent: bool = False, detailed: Sequence[str] = ()) -> Fleet:
         """Return all hosts. Servers that do not answer are named in it; this never raises.
 
-        ``is_urgent``: also ask those that failed a moment ago.
+        ``is_urgent``: also ask those that failed a moment ago. ``detailed``: instances whose GPUs the user looks at.
         """
         ...
 
@@ -45,8 +45,8 @@ class FleetReader(Protocol):
         ...
 
 
-def reader_of(request: FleetRequest, *, over_s: int = 0) -> FleetReader:
-    """Return the reader that a request wants. Raises BadRequestError."""
+def reader_of(request: FleetRequest, *, over_s: int = 0, is_detailed: bool = False) -> FleetReader:
+    """Return the reader that a request wants. Raises BadRequestError. ``is_detailed``: read all GPUs in detail."""
     for label in request.asked_labels:
         if not is_label(label):
             raise BadRequestError(f"{excerpt(label)!r} is not the name of a label, such as rack")
@@ -60,7 +60,8 @@ def reader_of(request: FleetRequest, *, over_s: int = 0) -> FleetReader:
             " [fleet] in the configuration file names them for good: docs/fleet.md"
         )
     if request.prometheus:
-        return PrometheusReader(request, queries(request.asked_labels, over_s=over_s))
+        asked = queries(request.asked_labels, over_s=over_s)
+        return PrometheusReader(request, (*asked, *details()) if is_detailed else asked)
     return ExporterReader(request)
 
 
@@ -77,9 +78,9 @@ class PrometheusReader:
         self._servers = [KnownServer(client, access, asked, request.asked_labels) for client in clients]
         self._pool = ThreadPoolExecutor(len(places), thread_name_prefix="fleet")
 
-    def read(self, *, is_urgent: bool = False) -> Fleet:
+    def read(self, *, is_urgent: bool = False, detailed: Sequence[str] = ()) -> Fleet:
         """Ask all servers at once."""
-        parts = list(self._pool.map(lambda server: server.read(is_urgent=is_urgent), self._servers))
+        parts = list(self._pool.map(partial(KnownServer.read, is_urgent=is_urgent, detailed=detailed), self._servers))
         hosts = tuple(host for part in parts for host in part.hosts)
         alerts = [part.alerts for part in parts if part.alerts is not None]
         return Fleet(
@@ -116,7 +117,7 @@ class ExporterReader:
         self._connections = {name: Connection(place, access, most_bytes=_MOST_PAGE) for name, place in places.items()}
         self._pool = ThreadPoolExecutor(min(_AT_A_TIME, len(names) or 1), thread_name_prefix="exporter")
 
-    def read(self, *, is_urgent: bool = False) -> Fleet:  # noqa: ARG002 - each exporter is asked each time
+    def read(self, *, is_urgent: bool = False, detailed: Sequence[str] = ()) -> Fleet:  # noqa: ARG002 - always all
         """Ask all exporters, some at a time."""
         began = time.monotonic()
         hosts = tuple(host for some in self._pool.map(self._hosts, self._connections) for host in some)

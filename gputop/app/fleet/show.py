@@ -11,7 +11,7 @@ from gputop.app.terminal import print_json, warn
 from gputop.core.fleet.choice import chosen
 from gputop.core.fleet.columns import HOST_COLUMN_BY_WORD, HOSTS, FleetColumn, HostColumn, sorted_by
 from gputop.core.fleet.group_columns import GROUP_COLUMN_BY_WORD
-from gputop.core.fleet.groups import FleetGroups, Group, grouped
+from gputop.core.fleet.groups import JOB, FleetGroups, Group, grouped
 from gputop.core.fleet.model import Fleet, FleetHost
 from gputop.core.model.field import R
 from gputop.core.query.filter import Filter
@@ -29,7 +29,10 @@ def show(request: FleetRequest) -> int:
         from gputop.app.fleet.screen import show_screen
 
         return show_screen(request, filters, host_sort.key, group_sort.key)
-    fleet = chosen(reader_of(request).read(), filters, host_sort, is_reversed=request.is_reversed)
+    is_detailed = request.format == "json" or request.by == JOB
+    fleet = chosen(
+        reader_of(request, is_detailed=is_detailed).read(), filters, host_sort, is_reversed=request.is_reversed
+    )
     if request.by:
         groups = sorted_by(grouped(fleet.hosts, request.by), group_sort, is_reversed=request.is_reversed)
         _print_groups(fleet, tuple(groups), request)

@@ -44,7 +44,7 @@ class SshReader:
         for one in self._first:
             one.result()
 
-    def read(self, *, is_urgent: bool = False) -> Fleet:  # noqa: ARG002 - frames come unasked
+    def read(self, *, is_urgent: bool = False, detailed: Sequence[str] = ()) -> Fleet:  # noqa: ARG002 - frames come
         """Return all hosts as they were last."""
         began = time.monotonic()
         for host in self._hosts if self._is_first else ():

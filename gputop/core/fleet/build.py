@@ -7,7 +7,18 @@ from typing import Final, TypeAlias
 from gputop.core.fleet.answer import Alert, Answers
 from gputop.core.fleet.holders import Holders
 from gputop.core.fleet.model import FleetAlert, FleetGpu, FleetHost, Holding, use_of
-from gputop.core.fleet.plan import AGENTS, DOWN, FINDINGS, JOBS, NAMES, USERS, host_name, without_port
+from gputop.core.fleet.plan import (
+    AGENTS,
+    DOWN,
+    FINDINGS,
+    GPU_POWER,
+    GPU_TENSOR,
+    JOBS,
+    NAMES,
+    USERS,
+    host_name,
+    without_port,
+)
 from gputop.core.text.text import clean, excerpt
 
 _MIB: Final = 1024**2
@@ -21,7 +32,7 @@ _MOST_SAID: Final = 50  # users, jobs or findings of a host
 _SAID_BY: Final = {USERS: ("user",), JOBS: ("job_kind", "job_id"), FINDINGS: ("code",)}
 _PER_HOST: Final = ("tensor", "power", "temperature", "age")
 _GPU_JOBS: Final = ("dcgm", "gputop", "gpu")
-_PER_GPU: Final = ("utilization", "activity", "used", "free", "xid")
+_PER_GPU: Final = ("utilization", "activity", "used", "free", "xid", GPU_TENSOR, GPU_POWER)
 _Row: TypeAlias = "list[float | None]"  # one value for each of them
 _NO_ROW: Final[_Row] = [None] * len(_PER_GPU)
 
@@ -193,7 +204,7 @@ def _all_jobs(said: tuple[str, ...] | None, holdings: Sequence[Holding]) -> tupl
 
 
 def _gpu(index: str, row: _Row) -> FleetGpu:
-    utilization, activity, used_mib, free_mib, xid = row
+    utilization, activity, used_mib, free_mib, xid, tensor, power_w = row
     if utilization is None and activity is not None:  # a board in MIG mode has no utilization
         utilization = activity * 100
     used = None if used_mib is None else int(used_mib * _MIB)
@@ -206,6 +217,8 @@ def _gpu(index: str, row: _Row) -> FleetGpu:
         memory_total_bytes=whole,
         xid=int(xid) if xid else None,
         use="lost" if is_lost else use_of(utilization, used, whole),
+        tensor_percent=None if tensor is None else tensor * 100,
+        power_w=power_w,
     )
 
 

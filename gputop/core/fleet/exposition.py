@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gputop.core.fleet.answer import Answers, Place, Sample, Series
-from gputop.core.fleet.plan import AGENTS, FINDINGS, HOLDERS, JOBS, NAMES, PODS, USERS
+from gputop.core.fleet.plan import AGENTS, FINDINGS, GPU_POWER, GPU_TENSOR, HOLDERS, JOBS, NAMES, PODS, USERS
 
 _LINE: Final = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?\s*", re.ASCII)
 _LABEL: Final = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)",?\s*', re.ASCII)
@@ -43,6 +43,8 @@ _SERIES: Final = (
     _Series("tensor", "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", _mean, _mean),
     _Series("power", "DCGM_FI_DEV_POWER_USAGE", max, sum),
     _Series("temperature", _NAMES, max, max),
+    _Series(GPU_TENSOR, "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", _mean),
+    _Series(GPU_POWER, "DCGM_FI_DEV_POWER_USAGE", max),
 )
 _LABELS: Final = {
     NAMES: _NAMES, AGENTS: "gputop_build_info", USERS: "gputop_user_gpus", JOBS: "gputop_job_gpus",

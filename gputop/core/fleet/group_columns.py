@@ -13,13 +13,13 @@ _USES: Final = ("busy", "idle", "free", "lost", "unknown")
 
 
 def _memory(group: Group) -> float | None:
-    return share(group.memory_used_bytes, group.memory_total_bytes)
+    return share(group.totals.memory_used_bytes, group.totals.memory_total_bytes)
 
 
 def _number(use: str) -> FleetColumn[Group]:
     return FleetColumn(
         key=use, title="?" if use == "unknown" else use.upper(), help=f"number of {use} GPUs",
-        text=lambda group: str(group.count(use)), sort=lambda group: group.count(use),
+        text=lambda group: str(group.totals.count(use)), sort=lambda group: group.totals.count(use),
     )  # fmt: skip
 
 
@@ -34,12 +34,13 @@ GROUP_COLUMNS: Final[tuple[FleetColumn[Group], ...]] = (
     ),
     FleetColumn(
         key="gpus", title="GPUS", help="number of GPUs; those that a user or job holds",
-        text=lambda group: str(group.gpus), sort=lambda group: group.gpus,
+        text=lambda group: str(group.totals.gpus), sort=lambda group: group.totals.gpus,
     ),
     *map(_number, _USES),
     FleetColumn(
         key="util", title="UTIL", unit=Unit.PERCENT, words=("utilization", "sm"), help="mean utilization of these GPUs",
-        text=lambda group: percent_text(group.utilization_percent), sort=lambda group: group.utilization_percent,
+        text=lambda group: percent_text(group.totals.utilization_percent),
+        sort=lambda group: group.totals.utilization_percent,
     ),
     FleetColumn(
         key="mem", title="MEM%", unit=Unit.PERCENT, words=("memory",), help="used share of their memory",
@@ -47,12 +48,13 @@ GROUP_COLUMNS: Final[tuple[FleetColumn[Group], ...]] = (
     ),
     FleetColumn(
         key="used", title="USED", unit=Unit.BYTES, help="used memory of these GPUs",
-        text=lambda group: bytes_text(group.memory_used_bytes), sort=lambda group: group.memory_used_bytes,
+        text=lambda group: bytes_text(group.totals.memory_used_bytes),
+        sort=lambda group: group.totals.memory_used_bytes,
     ),
     FleetColumn(
         key="power", title="POWER", unit=Unit.WATTS, help="their power, if the group has whole hosts",
-        text=lambda group: NOTHING if group.power_w is None else f"{group.power_w / 1000:,.1f}kW",
-        sort=lambda group: group.power_w,
+        text=lambda group: NOTHING if group.totals.power_w is None else f"{group.totals.power_w / 1000:,.1f}kW",
+        sort=lambda group: group.totals.power_w,
     ),
     FleetColumn(
         key="users", title="USERS", is_text=True, is_left=True, words=("user",), help="users of these GPUs",
@@ -63,8 +65,8 @@ GROUP_COLUMNS: Final[tuple[FleetColumn[Group], ...]] = (
         text=lambda group: names_text(group.jobs), sort=lambda group: names_text(group.jobs),
     ),
     FleetColumn(
-        key="odd", title="STANDS OUT", is_text=True, is_left=True, help="a host unlike the others of the job",
-        text=lambda group: group.odd, sort=lambda group: group.odd,
+        key="odd", title="STANDS OUT", is_text=True, is_left=True, help="a host or rank unlike the others of the job",
+        text=lambda group: group.odd or group.straggler, sort=lambda group: group.odd or group.straggler,
     ),
 )  # fmt: skip
 GROUP_COLUMN_BY_WORD: Final = words_of(GROUP_COLUMNS)
@@ -74,8 +76,8 @@ _IF_USED: Final = frozenset({"free", "lost", "unknown"})
 def shown_group_columns(groups: Sequence[Group], by: str) -> list[FleetColumn[Group]]:
     """Return the columns that say something of these groups."""
     left_out = {f"{by}s"}
-    left_out |= {use for use in _IF_USED if not any(group.count(use) for group in groups)}
-    left_out |= {"power"} if all(group.power_w is None for group in groups) else set()
+    left_out |= {use for use in _IF_USED if not any(group.totals.count(use) for group in groups)}
+    left_out |= {"power"} if all(group.totals.power_w is None for group in groups) else set()
     left_out |= {key for key in ("users", "jobs") if not any(getattr(group, key) for group in groups)}
-    left_out |= set() if any(group.odd for group in groups) else {"odd"}
+    left_out |= set() if any(group.odd or group.straggler for group in groups) else {"odd"}
     return [column for column in GROUP_COLUMNS if column.key not in left_out]

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.core.fleet.holders import job_name
-from gputop.core.fleet.model import FleetGpu, FleetHost, FleetServer, total
-from gputop.core.fleet.outlier import odd_host
+from gputop.core.fleet.model import FleetGpu, FleetHost, FleetServer, Totals, total, totals_of
+from gputop.core.fleet.ranks import Rank, odd_host, ranks_of, straggler
 
 USER: Final = "user"
 JOB: Final = "job"
@@ -30,29 +31,17 @@ class Member(Struct, frozen=True, kw_only=True, gc=False):
 class Group(Struct, frozen=True, kw_only=True):
     """Hosts with a common property, or the GPUs that a user or job holds on several hosts.
 
-    ``unknown``: GPUs whose use is unknown, or that are held without it being known which they are. ``power_w``: None
-    unless the group has whole hosts. ``odd``: a host that stands out from the others of a job.
+    Of a job only, ``ranks``: its GPUs; ``odd`` and ``straggler``: the host and the rank that are unlike the others.
     """
 
     name: str
     members: tuple[Member, ...]
-    gpus: int
-    busy: int
-    idle: int
-    free: int
-    lost: int
-    unknown: int
-    utilization_percent: float | None
-    memory_used_bytes: int | None
-    memory_total_bytes: int | None
-    power_w: float | None
+    totals: Totals
     users: tuple[str, ...] | None
     jobs: tuple[str, ...] | None
     odd: str = ""
-
-    def count(self, use: str) -> int:
-        """Return the number of GPUs in this use."""
-        return int(getattr(self, use))
+    straggler: str = ""
+    ranks: tuple[Rank, ...] = ()
 
 
 class FleetGroups(Struct, frozen=True, kw_only=True):
@@ -81,8 +70,9 @@ def grouped(hosts: Sequence[FleetHost], by: str) -> tuple[Group, ...]:
     for host in hosts:
         for name, part in _holders(host, by) if by in OF_HOLDERS else _whole(host, by):
             found.setdefault(name, []).append(part)
-    groups = [_group(name, parts, is_job=by == JOB) for name, parts in found.items()]
-    return tuple(sorted(groups, key=lambda group: -group.gpus))
+    of_parts = _job if by == JOB else _group
+    groups = [of_parts(name, parts) for name, parts in found.items()]
+    return tuple(sorted(groups, key=lambda group: -group.totals.gpus))
 
 
 def _whole(host: FleetHost, by: str) -> Iterator[tuple[str, _Part]]:
@@ -100,11 +90,13 @@ def _holders(host: FleetHost, by: str) -> Iterator[tuple[str, _Part]]:
             yield name, _Part(host, gpus, one.count, (one.user,) if one.user else None, tuple(filter(None, jobs)))
 
 
-def _group(name: str, parts: Sequence[_Part], *, is_job: bool) -> Group:
+def _job(name: str, parts: Sequence[_Part]) -> Group:
+    ranks = ranks_of([(part.host, part.gpus) for part in parts])
+    return replace(_group(name, parts), odd=odd_host(ranks), straggler=straggler(ranks), ranks=ranks)
+
+
+def _group(name: str, parts: Sequence[_Part]) -> Group:
     gpus = [gpu for part in parts for gpu in part.gpus]
-    count = sum(part.count for part in parts)
-    uses = {use: sum(gpu.use == use for gpu in gpus) for use in ("busy", "idle", "free", "lost")}
-    known = [gpu.utilization_percent for gpu in gpus if gpu.utilization_percent is not None]
     is_whole = all(len(part.gpus) == len(part.host.gpus) for part in parts)
     return Group(
         name=name,
@@ -112,16 +104,14 @@ def _group(name: str, parts: Sequence[_Part], *, is_job: bool) -> Group:
             Member(host=part.host.name, server=part.host.server, gpus=tuple(gpu.index for gpu in part.gpus))
             for part in parts
         ),
-        gpus=count,
-        **uses,
-        unknown=count - sum(uses.values()),
-        utilization_percent=sum(known) / len(known) if known else None,
-        memory_used_bytes=total(gpu.memory_used_bytes for gpu in gpus),
-        memory_total_bytes=total(gpu.memory_total_bytes for gpu in gpus),
-        power_w=total(part.host.power_w for part in parts) if is_whole else None,
+        totals=totals_of(
+            [part.host for part in parts],
+            gpus,
+            sum(part.count for part in parts),
+            total(part.host.power_w for part in parts) if is_whole else None,
+        ),
         users=_joined([part.users for part in parts]),
         jobs=_joined([part.jobs for part in parts]),
-        odd=odd_host([(part.host.name, part.gpus) for part in parts]) if is_job else "",
     )
 
 

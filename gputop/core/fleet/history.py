@@ -1,13 +1,13 @@
 """History of a part of a fleet: the queries over time that describe it, and the curves that they give."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import floor, isfinite, nan
 from typing import Final
 
 from msgspec import Struct
 
 from gputop.core.fleet.groups import JOB, MODEL, SERVER, USER
+from gputop.core.fleet.matcher import matcher
 from gputop.core.fleet.plan import Query
 from gputop.core.model.metric import Unit
 
@@ -17,7 +17,6 @@ GPU: Final = "gpu"
 LEAST_STEP_S: Final = 15.0  # as often as a server usually asks an exporter
 _MEAN_FROM_S: Final = 120.0  # with such a step, a mean says more than one value
 _MOST_POINTS: Final = 2000
-_RE2: Final = re.compile(r"([\\.+*?()|\[\]{}^$])")
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -137,11 +136,11 @@ def curve_of(key: str, stretch: Stretch, points: Sequence[tuple[float, float]]) 
 def _of_holder(subject: Subject, over_s: int) -> tuple[Query, ...]:
     kind = subject.kind
     if kind == USER:
-        match = _braces({"user": subject.name})
+        match = matcher({"user": subject.name})
     else:
         job, _, host = subject.name.partition("@")
         job_kind, _, number = job.partition(":")
-        match = _braces({"job_kind": job_kind, "job_id": number}, subject.instances if host else ())
+        match = matcher({"job_kind": job_kind, "job_id": number}, subject.instances if host else ())
     by = "instance" if kind == USER else "instance, gpu, gpu_instance_id"
     memory = "gputop_user_gpu_memory_used_bytes" if kind == USER else "gputop_job_gpu_memory_used_bytes"
     return (
@@ -155,31 +154,17 @@ def _match(subject: Subject) -> str:
     """Return what selects the series of a subject."""
     kind = subject.kind
     if kind in {HOST, GPU}:
-        return _braces({"gpu": subject.gpu} if subject.gpu else {}, subject.instances)
+        return matcher({"gpu": subject.gpu} if subject.gpu else {}, subject.instances)
     if kind == JOB:
         sort, _, name = subject.name.partition(":")
         if sort == "hpc":
-            return _braces({"hpc_job": name})
+            return matcher({"hpc_job": name})
         namespace, _, pod = name.partition("/")
-        return _braces({"exported_namespace": namespace, "exported_pod": pod})
+        return matcher({"exported_namespace": namespace, "exported_pod": pod})
     if kind in {FLEET, SERVER}:
         return ""
     name = "" if subject.name.startswith("(") else subject.name
-    return _braces({"modelName" if kind == MODEL else kind: name})
-
-
-def _braces(labels: Mapping[str, str], instances: Sequence[str] = ()) -> str:
-    parts = [f'{name}="{_quoted(value)}"' for name, value in labels.items()]
-    parts += [f'instance=~"{_quoted("|".join(_RE2.sub(_escaped, one) for one in instances))}"'] if instances else []
-    return "{" + ",".join(parts) + "}" if parts else ""
-
-
-def _escaped(found: "re.Match[str]") -> str:
-    return f"\\{found[1]}"
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return matcher({"modelName" if kind == MODEL else kind: name})
 
 
 def _over(series: str, match: str, over_s: int) -> str:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from gputop.core.model.load import BUSY_PERCENT, is_held
+from gputop.core.model.units import share
 
 N = TypeVar("N", int, float)
 
@@ -17,7 +18,8 @@ N = TypeVar("N", int, float)
 class FleetGpu(Struct, frozen=True, kw_only=True, gc=False):
     """A GPU of a host. ``index``: as DCGM counts. ``xid``: the last Xid error, None if no server has one.
 
-    ``use``: busy; idle: memory is held, and utilization is at most 10 %; free; lost; unknown.
+    ``use``: busy; idle: memory is held, and utilization is at most 10 %; free; lost; unknown. ``tensor_percent`` and
+    ``power_w``: only of hosts that are looked at in detail.
     """
 
     index: str
@@ -26,6 +28,13 @@ class FleetGpu(Struct, frozen=True, kw_only=True, gc=False):
     memory_total_bytes: int | None = None
     xid: int | None = None
     use: str = "unknown"
+    tensor_percent: float | None = None
+    power_w: float | None = None
+
+    @property
+    def memory_percent(self) -> float | None:
+        """Return the used share of its memory."""
+        return share(self.memory_used_bytes, self.memory_total_bytes)
 
 
 class Holding(Struct, frozen=True, kw_only=True, gc=False):
@@ -109,7 +118,11 @@ class FleetAlert(Struct, frozen=True, kw_only=True):
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """Sums over hosts. ``down``: hosts without values of GPUs; ``unknown``: GPUs whose use is unknown."""
+    """Sums over hosts, or over the GPUs of them that a user or job holds.
+
+    ``down``: hosts without values of GPUs. ``unknown``: GPUs whose use is unknown, or that are held without it being
+    known which they are. ``power_w``: None for parts of hosts.
+    """
 
     hosts: int
     down: int
@@ -123,6 +136,10 @@ class Totals(Struct, frozen=True, kw_only=True):
     memory_used_bytes: int | None
     memory_total_bytes: int | None
     power_w: float | None
+
+    def count(self, use: str) -> int:
+        """Return the number of GPUs in this use."""
+        return int(getattr(self, use))
 
 
 class Fleet(Struct, frozen=True, kw_only=True):
@@ -139,21 +156,26 @@ class Fleet(Struct, frozen=True, kw_only=True):
 def totals(hosts: Sequence[FleetHost]) -> Totals:
     """Return the sums over hosts."""
     gpus = [gpu for host in hosts for gpu in host.gpus]
+    return totals_of(hosts, gpus, len(gpus), total(host.power_w for host in hosts))
+
+
+def totals_of(hosts: Sequence[FleetHost], gpus: Sequence[FleetGpu], count: int, power_w: float | None) -> Totals:
+    """Return the sums over GPUs of some hosts. ``count``: of GPUs, also of those that are not known."""
     uses = Counter([gpu.use for gpu in gpus])
     known = [gpu.utilization_percent for gpu in gpus if gpu.utilization_percent is not None]
     return Totals(
         hosts=len(hosts),
         down=sum(not host.gpus for host in hosts),
-        gpus=len(gpus),
+        gpus=count,
         busy=uses["busy"],
         idle=uses["idle"],
         free=uses["free"],
         lost=uses["lost"],
-        unknown=uses["unknown"],
+        unknown=count - uses["busy"] - uses["idle"] - uses["free"] - uses["lost"],
         utilization_percent=sum(known) / len(known) if known else None,
         memory_used_bytes=total([gpu.memory_used_bytes for gpu in gpus]),
         memory_total_bytes=total([gpu.memory_total_bytes for gpu in gpus]),
-        power_w=total(host.power_w for host in hosts),
+        power_w=power_w,
     )
 
 

@@ -9,7 +9,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.fleet.matcher import matcher
+
 _LABEL: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
+_MOST_NAMED: Final = 500  # instances in a query
 _HOST_NAMES: Final = ("Hostname", "hostname", "nodename", "node")
 
 
@@ -22,6 +25,8 @@ HOLDERS: Final = "holders"
 PODS: Final = "pods"
 FINDINGS: Final = "findings"
 OTHER_NAMES: Final = "other names"
+GPU_TENSOR: Final = "tensor of GPUs"
+GPU_POWER: Final = "power of GPUs"
 OF_LABELS: Final = frozenset({NAMES, DOWN, AGENTS, USERS, JOBS, HOLDERS, PODS, FINDINGS, OTHER_NAMES})
 _OTHERS: Final = (
     "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_POWER_USAGE", "dcgm_gpu_temp", "dcgm_gpu_utilization",
@@ -45,11 +50,8 @@ def queries(labels: Sequence[str] = (), *, over_s: int = 0) -> tuple[Query, ...]
         Query(NAMES, f"count by ({named}) (DCGM_FI_DEV_GPU_TEMP)"),
         Query("utilization", _highest("DCGM_FI_DEV_GPU_UTIL", over_s)),
         Query("activity", _highest('DCGM_FI_PROF_GR_ENGINE_ACTIVE{GPU_I_ID!=""}', over_s)),
-        Query(
-            "used",
-            f"sum by (instance, gpu) (max by (instance, gpu, GPU_I_ID) ({_over('DCGM_FI_DEV_FB_USED', over_s)}))",
-        ),
-        Query("free", "sum by (instance, gpu) (max by (instance, gpu, GPU_I_ID) (DCGM_FI_DEV_FB_FREE))"),
+        Query("used", _summed(_over("DCGM_FI_DEV_FB_USED", over_s))),
+        Query("free", _summed("DCGM_FI_DEV_FB_FREE")),
         Query("tensor", "avg by (instance) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE)"),
         Query("power", "sum by (instance) (max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE))"),
         Query("temperature", "max by (instance) (DCGM_FI_DEV_GPU_TEMP)"),
@@ -70,6 +72,15 @@ def queries(labels: Sequence[str] = (), *, over_s: int = 0) -> tuple[Query, ...]
             ' (DCGM_FI_DEV_FB_USED{hpc_job!=""} or DCGM_FI_DEV_FB_USED{exported_pod!=""})',
         ),
         Query(FINDINGS, 'count by (instance, code) (gputop_finding{stage!="observation"})'),
+    )
+
+
+def details(instances: Sequence[str] = ()) -> tuple[Query, ...]:
+    """Return the queries for further values of each GPU: of these instances, or of all if there are none."""
+    match = matcher({}, instances if len(instances) <= _MOST_NAMED else ())
+    return (
+        Query(GPU_TENSOR, f"avg by (instance, gpu) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{match})"),
+        Query(GPU_POWER, f"max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE{match})"),
     )
 
 

@@ -58,6 +58,7 @@ def test_a_real_prometheus_gives_hosts_gpus_labels_and_free_ones(tmp_path: Path)
         assert _gputop("free", "-n", "9", "--prometheus", url).returncode == 1
 
         _every_history_has_values_and_no_query_is_wrong(url)
+        _details_come_only_for_the_host_that_is_looked_at(url)
 
         table = _gputop("--prometheus", url, "--where", "idle>=8", "--sort", "power").stdout
         assert "oooooooo" in table
@@ -87,6 +88,15 @@ def _every_history_has_values_and_no_query_is_wrong(url: str) -> None:
     reader.close()
 
 
+def _details_come_only_for_the_host_that_is_looked_at(url: str) -> None:
+    reader = reader_of(FleetRequest(prometheus=(url,)))
+    first, second = reader.read(detailed=("host0001:9400",)).hosts[:2]
+    assert all(gpu.power_w and gpu.tensor_percent for gpu in first.gpus)
+    assert sum(gpu.power_w or 0 for gpu in first.gpus) == pytest.approx(first.power_w)
+    assert all(gpu.power_w is None and gpu.tensor_percent is None for gpu in second.gpus)
+    reader.close()
+
+
 @pytest.mark.skipif(VICTORIA is None, reason="there is no VictoriaMetrics here (Debian: victoria-metrics)")
 def test_victoria_metrics_answers_the_same_questions(tmp_path: Path) -> None:
     names = [f"host{number:04d}" for number in range(1, 5)]
@@ -97,7 +107,7 @@ def test_victoria_metrics_answers_the_same_questions(tmp_path: Path) -> None:
         assert fleet["servers"][0]["problems"] == []
         assert {host["labels"]["rack"] for host in fleet["hosts"]} == {"r7"}
         (group,) = _json("--prometheus", url, "--by", "rack")["groups"]
-        assert (group["name"], group["gpus"]) == ("r7", 32)
+        assert (group["name"], group["totals"]["gpus"]) == ("r7", 32)
         server, now = url.removeprefix("http://"), time.time()
         reader = reader_of(FleetRequest(prometheus=(url,)))
         host = Subject(kind="host", name="host0001", server=server, instances=("host0001:9400",))
@@ -123,6 +133,16 @@ def test_a_simulated_fleet_needs_no_server_and_says_that_it_is_simulated() -> No
     rows = _gputop("--demo", "--format", "csv", "--where", "lost=1").stdout.splitlines()
     assert rows[0].startswith("host,server,label,model,gpus,busy,idle,free")
     assert [row.split(",")[0] for row in rows[1:]] == ["alpha-051"]
+
+
+def test_the_ranks_of_a_job_name_the_straggler_with_numbers_for_programs_too() -> None:
+    (job,) = [group for group in _json("--demo", "--by", "job")["groups"] if group["name"] == "llama-70b"]
+    odd = [rank for rank in job["ranks"] if rank["odd"]]
+    assert len(job["ranks"]) == job["totals"]["gpus"]
+    assert [(rank["gpu"]["index"], rank["gpu"]["utilization_percent"]) for rank in odd] == [("3", 24.0)]
+    assert job["straggler"] == f"{odd[0]['host']} GPU 3: " + odd[0]["odd"].partition(";")[0]
+    assert {part.split()[0] for part in odd[0]["odd"].split("; ")} >= {"utilization", "tensor"}
+    assert all(rank["gpu"]["power_w"] > 0 for rank in job["ranks"] if rank["gpu"]["use"] != "lost")
 
 
 @pytest.mark.parametrize(

@@ -34,21 +34,23 @@ def _said(*lines: str) -> Answers:
 def test_a_user_holds_the_gpus_of_all_hosts_and_idle_ones_count_apart_from_busy_ones() -> None:
     hosts = (_host("n1", 90), _host("n2", 0), _host("n3", 90, user="bob"))
     ann, bob = grouped(hosts, "user")
-    assert (ann.name, len(ann.members), ann.gpus, ann.busy, ann.idle) == ("ann", 2, 4, 2, 2)
-    assert (bob.name, bob.gpus, bob.busy, bob.jobs) == ("bob", 2, 2, ("slurm:7",))
-    assert ann.power_w is None  # of a host of which a user holds a part, the share is unknown
+    assert (ann.name, len(ann.members), ann.totals.gpus, ann.totals.busy, ann.totals.idle) == ("ann", 2, 4, 2, 2)
+    assert (bob.name, bob.totals.gpus, bob.totals.busy, bob.jobs) == ("bob", 2, 2, ("slurm:7",))
+    assert ann.totals.power_w is None  # of a host of which a user holds a part, the share is unknown
 
 
 def test_a_job_of_many_hosts_is_one_group_but_a_tree_of_processes_is_of_its_host() -> None:
     hosts = (_host("n1", 90), _host("n2", 90), _host("n3", 90, job="tree:100"), _host("n4", 90, job="tree:100"))
-    assert {group.name: group.gpus for group in grouped(hosts, "job")} == {
+    assert {group.name: group.totals.gpus for group in grouped(hosts, "job")} == {
         "slurm:7": 4, "tree:100@n3": 2, "tree:100@n4": 2,
     }  # fmt: skip
 
 
 def test_hosts_group_by_a_label_and_those_without_it_are_named_so() -> None:
     hosts = (_host("n1", 90), _host("n2", 0), FleetHost(name="n3", server="s", instances=()))
-    racks = {group.name: (len(group.members), group.gpus, group.power_w) for group in grouped(hosts, "rack")}
+    racks = {
+        group.name: (len(group.members), group.totals.gpus, group.totals.power_w) for group in grouped(hosts, "rack")
+    }
     assert racks == {"r1": (2, 8, 200.0), "(none)": (1, 0, None)}
 
 
@@ -76,7 +78,7 @@ def test_the_gpus_of_jobs_and_users_come_from_gputop_export() -> None:
         Holding(user="bob", count=1),
     )
     ann = grouped((host,), "user")[0]
-    assert (ann.gpus, ann.busy, ann.unknown) == (2, 1, 1)
+    assert (ann.totals.gpus, ann.totals.busy, ann.totals.unknown) == (2, 1, 1)
 
 
 def test_the_only_user_of_a_host_holds_all_gpus_in_use() -> None:

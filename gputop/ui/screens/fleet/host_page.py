@@ -8,7 +8,7 @@ from textual.message import Message
 from gputop.core.fleet.model import FleetHost
 from gputop.ui.render.line import Line
 from gputop.ui.screens.fleet.lines import host_lines
-from gputop.ui.screens.fleet.subjects import SubjectChosen, host_subject
+from gputop.ui.screens.fleet.subjects import DetailsWanted, SubjectChosen, host_subject
 from gputop.ui.screens.pages.page import Page
 
 
@@ -30,6 +30,15 @@ class HostPage(Page):
         self.host = host
         self.title_text = host.name
 
+    def on_mount(self) -> None:
+        """Ask for all values of its GPUs."""
+        super().on_mount()
+        self.post_message(DetailsWanted(self.host.instances))
+
+    def on_unmount(self) -> None:
+        """Ask for them no more."""
+        self.app.post_message(DetailsWanted())
+
     def visit(self) -> None:
         """Open the live gputop of the host."""
         self.post_message(VisitWanted(self.host.name))
@@ -50,4 +59,4 @@ class HostPage(Page):
 
     def page(self, width: int, height: int) -> Sequence[Line]:  # noqa: ARG002 - it scrolls
         """Return its lines."""
-        return host_lines(self.host)
+        return host_lines(self.host, width)

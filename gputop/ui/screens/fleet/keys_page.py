@@ -11,7 +11,7 @@ from gputop.ui.screens.pages.page import Page
 
 _KEYS: Final = 24
 _ABOUT: Final = (
-    ("process", "Show one host, or the hosts of a group."),
+    ("process", "Show one host, the ranks of a job, or the hosts of a group."),
     ("history", "Show the history of a host or group: minutes to weeks."),
     ("filter", "Keep only hosts that match: model:h100 free>=4."),
     ("back", "Leave a group, or remove the filter."), ("sort-next", "Sort by the next column."),

@@ -16,7 +16,8 @@ from gputop.ui.screens.fleet.cells import USE_INKS, gpu_cell, host_cell, merged
 
 _MOST_ALERTS: Final = 3
 _NAME: Final = 12
-_BAR: Final = 24
+_BARS: Final = (4, 24)
+_GPU_NUMBERS: Final = 61  # columns of the line of a GPU without its bars
 _WIDEST_NAME: Final = 24
 
 
@@ -70,8 +71,9 @@ def map_note(host: FleetHost) -> Line:
     return Line(((f" {host.name}  ", "title"), (" · ".join(facts), "text")), "head")
 
 
-def host_lines(host: FleetHost) -> list[Line]:
+def host_lines(host: FleetHost, columns: int) -> list[Line]:
     """Return all that is known of a host."""
+    bar = max(_BARS[0], min(_BARS[1], (columns - _GPU_NUMBERS) // 2))
     facts = {
         "server": host.server, "exporter": ", ".join(host.instances), "model": ", ".join(host.models) or NOTHING,
         **host.labels,
@@ -84,22 +86,24 @@ def host_lines(host: FleetHost) -> list[Line]:
     lines = [Line(((fit(name, _NAME), "muted"), (text, "text"))) for name, text in facts.items()]
     if host.problem:
         lines.insert(0, Line(((fit("problem", _NAME), "muted"), (host.problem, "hot"))))
-    return [*lines, BLANK, *map(_gpu_line, host.gpus), BLANK, Line(((LEGEND, "muted"),))]
+    return [*lines, BLANK, *(_gpu_line(gpu, bar) for gpu in host.gpus), BLANK, Line(((LEGEND, "muted"),))]
 
 
 def _known(names: tuple[str, ...] | None) -> str:
     return "unknown: no gputop export runs there" if names is None else ", ".join(names) or "none"
 
 
-def _gpu_line(gpu: FleetGpu) -> Line:
+def _gpu_line(gpu: FleetGpu, bar: int) -> Line:
     load = utilization_ink(gpu.utilization_percent)
-    held = share(gpu.memory_used_bytes, gpu.memory_total_bytes)
+    held = gpu.memory_percent
     memory = f"{bytes_text(gpu.memory_used_bytes)} of {bytes_text(gpu.memory_total_bytes)}"
+    detail = f"  {gpu.power_w:,.0f}W" if gpu.power_w is not None else ""
+    detail += f" tensor {gpu.tensor_percent:.0f}%" if gpu.tensor_percent is not None else ""
     return Line(
         (
             (f"GPU {gpu.index:3} ", "title"), gpu_cell(gpu), (f" {gpu.use:8}", USE_INKS.get(gpu.use, "text")),
-            *meter(gpu.utilization_percent, _BAR, load), (f"{percent_text(gpu.utilization_percent):>5}  ", load),
-            *meter(held, _BAR, load_ink(memory_load(held))), (f" {memory}", "text"),
-            (f"  Xid {gpu.xid}" if gpu.xid else "", "hot"),
+            *meter(gpu.utilization_percent, bar, load), (f"{percent_text(gpu.utilization_percent):>5}  ", load),
+            *meter(held, bar, load_ink(memory_load(held))), (f" {memory}", "text"),
+            (f"  Xid {gpu.xid}" if gpu.xid else "", "hot"), (detail, "text"),
         )
     )  # fmt: skip

@@ -18,6 +18,7 @@ from gputop.ui.render.line import BLANK, Line, Spans
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.screens.fleet.history import FleetHistoryPage
 from gputop.ui.screens.fleet.host_page import HostPage
+from gputop.ui.screens.fleet.job_page import JobPage
 from gputop.ui.screens.fleet.keys_page import KeysPage
 from gputop.ui.screens.fleet.lines import header_lines, map_lines, map_names, map_note
 from gputop.ui.screens.fleet.options import FleetOptions
@@ -95,6 +96,8 @@ class FleetScreen(Screen[None]):
             found = next((host for host in fleet.hosts if host.key == page.host.key), None)
             if found is not None:
                 page.show(found)
+        elif isinstance(page, JobPage):
+            page.show(fleet)
         elif isinstance(page, FleetHistoryPage):
             page.follow_time()
 
@@ -213,16 +216,19 @@ class FleetScreen(Screen[None]):
         self._move(_FAR)
 
     def do_open(self) -> None:
-        """Show the host under the cursor, or the hosts of the group."""
+        """Show the host under the cursor, the ranks of the job, or the hosts of the group."""
         host, group = self.state.host, self.state.group
         if host is not None and self._opens_hosts:
             self.post_message(HostChosen(host))
         elif host is not None:
             self.app.push_screen(HostPage(host))
+        elif group is not None and self.state.view == JOB and self.state.whole is not None:
+            self.app.push_screen(JobPage(group, self.state.whole))
         elif group is not None:
-            self._open_group(group)
+            self.open_group(group)
 
-    def _open_group(self, group: Group) -> None:
+    def open_group(self, group: Group) -> None:
+        """Show the hosts of a group of the view."""
         self.state.enter(group)
         self.draw()
 

@@ -15,6 +15,14 @@ class SubjectChosen(Message):
         self.subject, self.gpus = subject, gpus
 
 
+class DetailsWanted(Message):
+    """The user looks at the GPUs of these instances; of none any more, if it is empty."""
+
+    def __init__(self, instances: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.instances = instances
+
+
 def host_subject(host: FleetHost) -> Subject:
     """Return a host as a subject."""
     return Subject(kind=HOST, name=host.name, server=host.server, instances=host.instances)
@@ -23,11 +31,16 @@ def host_subject(host: FleetHost) -> Subject:
 def group_subject(group: Group, by: str, fleet: Fleet) -> Subject:
     """Return a group as a subject, of the server that knows most of its hosts."""
     servers = [member.server for member in group.members]
-    hosts = {(member.server, member.host) for member in group.members} if len(servers) == 1 else set()
     return Subject(
         kind=by,
         name=group.name,
         server=max(servers, key=servers.count, default=""),
-        instances=tuple(one for host in fleet.hosts if host.key in hosts for one in host.instances),
+        instances=instances_of(group, fleet) if len(servers) == 1 else (),
         is_dcgm=by == JOB and group.users is None,
     )
+
+
+def instances_of(group: Group, fleet: Fleet) -> tuple[str, ...]:
+    """Return the instances of a group's hosts."""
+    hosts = {(member.server, member.host) for member in group.members}
+    return tuple(one for host in fleet.hosts if host.key in hosts for one in host.instances)

@@ -50,9 +50,9 @@ def group_table(
 
 
 def _ink(group: Group, key: str) -> str:
-    if key in {"odd", "lost"} and (group.odd if key == "odd" else group.lost):
+    if key == "odd" or (key == "lost" and group.totals.lost):
         return "hot"
-    return "warm" if key == "idle" and group.idle else "text"
+    return "warm" if key == "idle" and group.totals.idle else "text"
 
 
 def _titles(fitted: Sequence[tuple[FleetColumn[R], int]], sort: str) -> Spans:

@@ -1,6 +1,6 @@
 """The fleet screen: hosts as a table and as a map, filter, order, one host, servers that fail."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Event
 from typing import Final
 
@@ -16,6 +16,7 @@ from gputop.ui.input.keymap import keymap
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.screens.fleet.history import FleetHistoryPage
 from gputop.ui.screens.fleet.host_page import HostPage
+from gputop.ui.screens.fleet.job_page import JobPage
 from gputop.ui.screens.fleet.keys_page import KeysPage
 from gputop.ui.screens.fleet.options import FleetOptions
 
@@ -51,8 +52,10 @@ class _Source:
     def __init__(self, read: Callable[[], Fleet]) -> None:
         self._read = read
         self.asked: list[tuple[Subject, Stretch]] = []
+        self.detailed: set[str] = set()
 
-    def read(self, *, is_urgent: bool = False) -> Fleet:  # noqa: ARG002
+    def read(self, *, is_urgent: bool = False, detailed: Sequence[str] = ()) -> Fleet:  # noqa: ARG002
+        self.detailed.update(detailed)
         return self._read()
 
     def history(self, subject: Subject, stretch: Stretch) -> FleetHistory:
@@ -263,3 +266,58 @@ async def test_history_of_the_host_under_the_cursor_zooms_to_weeks_and_shows_wha
         assert source.asked[-1][0].instances == ("n2:9400",)
         await pilot.press("escape")
         assert app.screen is app.fleet_screen
+
+
+def _lines_of(page: JobPage) -> list[str]:
+    return ["".join(text for text, _ in line.spans).rstrip() for line in page.body.lines]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_enter_on_a_job_shows_its_ranks_and_the_straggler_and_enter_there_its_hosts(
+    size: tuple[int, int],
+) -> None:
+    held = (Holding(user="ann", job="slurm:7", count=2, gpus=("0", "1")),)
+    hosts = [replace(_host(f"n{number}", "busy busy"), holdings=held) for number in range(4)]
+    slow = replace(hosts[2].gpus[1], utilization_percent=20.0, power_w=180.0)
+    hosts[2] = replace(hosts[2], gpus=(hosts[2].gpus[0], slow))
+    source = _Source(lambda: _fleet(*hosts, _host("n9", "free free")))
+    app = FleetApp(source, FleetOptions(keys=keymap("gputop"), writes_changes_only=False))
+    async with app.run_test(size=size) as pilot:
+        await _until(pilot, app, "HOST")
+        await pilot.press("J")
+        await _until(pilot, app, "slurm:7")
+        await pilot.press("enter")
+        page = app.screen
+        assert isinstance(page, JobPage)
+        lines = _lines_of(page)
+        assert "ranks       8 GPUs on 4 hosts" in lines
+        assert "straggler   n2 GPU 1: utilization 20%, others 90%" in lines
+        assert "host        n2: utilization 55%, others 90%" in lines
+        at = next(at for at, line in enumerate(lines) if line.startswith("n2") and "20%" in line)
+        assert "180W" in lines[at]
+        assert "utilization 20%, others 90%" in "".join(lines[at : at + 2])
+        assert all(len(line) <= page.room[0] for line in lines)
+        while source.detailed != {f"n{number}:9400" for number in range(4)}:
+            await pilot.pause(0.01)
+        await pilot.press("enter")
+        assert _names(await _until(pilot, app, "only job slurm:7")) == ["n0", "n1", "n2", "n3"]
+
+
+async def test_a_job_that_ends_while_its_page_is_open_stays_as_it_was_last() -> None:
+    held = replace(_host("n1", "busy busy"), holdings=(Holding(user="ann", job="slurm:7", count=1, gpus=("0",)),))
+    answers = [_fleet(held)]
+    async with _app(lambda: answers[-1]).run_test(size=(120, 40)) as pilot:
+        app = pilot.app
+        assert isinstance(app, FleetApp)
+        await _until(pilot, app, "HOST")
+        await pilot.press("J")
+        await _until(pilot, app, "slurm:7")
+        await pilot.press("enter")
+        page = app.screen
+        assert isinstance(page, JobPage)
+        assert "unknown: a comparison needs at least three ranks" in "".join(_lines_of(page))
+        answers.append(_fleet(_host("n1", "free free")))
+        app.action_read_now()
+        while "no GPU any more" not in page.title_line():
+            await pilot.pause(0.01)
+        assert any(line.startswith("n1") for line in _lines_of(page))
