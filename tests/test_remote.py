@@ -144,6 +144,24 @@ def test_a_host_without_gputop_gets_a_copy_without_a_question(box: SshHost) -> N
     assert not (box.place / "home" / ".cache").exists()
 
 
+def test_a_host_is_asked_about_again_after_a_no_or_never_again(box: SshHost) -> None:
+    box.uninstall()
+    words = (*GPUTOP, "--host", "box", "--demo")
+    with terminal(*words, environment=box.environment) as shown:
+        shown.until("Copy gputop there?")
+        shown.press("n\r")
+        assert shown.end() == 3
+    with terminal(*words, environment=box.environment) as shown:
+        assert shown.end() == 3
+    assert "Copy gputop there?" not in shown.text
+    assert "To be asked again: gputop hosts add box" in shown.text
+    subprocess.run([*GPUTOP, "hosts", "add", "box"], env=box.environment, check=True)
+    with terminal(*words, environment=box.environment) as shown:
+        shown.until("Copy gputop there?")
+        shown.press("n\r")
+        assert shown.end() == 3
+
+
 def test_a_copy_that_was_brought_does_not_run(box: SshHost) -> None:
     box.uninstall()
     box.offer_python()

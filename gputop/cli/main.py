@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "probe": "test GPUs: correct results, memory, speed, sustained load",
     "mig": "show, plan and change the MIG layout of the GPUs",
     "fleet": "show all GPU hosts that a Prometheus server knows; list those with free GPUs",
+    "hosts": "keep a list of hosts to reach by ssh; show which gputop they have; remove copies from them",
     "schema": "print the JSON Schema of the output of snapshot, stream, doctor or explain",
     "plugins": "list the plugins, what each adds, and why any was rejected",
     "config": "write, check or show the configuration file",
@@ -205,7 +206,7 @@ def _of(called: Collection[str], filled: Collection[str]) -> Parser:
     parser.add_argument(
         "--host", metavar="NAME",
         help="run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot; several hosts"
-        " (a,b or node[01-08]): a screen with a row for each",
+        " (a,b or node[01-08]; all: those of gputop hosts): a screen with a row for each",
     )  # fmt: skip
     if not called:
         screen = import_module("gputop.cli.commands.screen")

@@ -25,17 +25,18 @@ class Ran(Struct, frozen=True):
 
 def run_bounded(
     words: Sequence[str], limit_s: float, most_bytes: int, environment: Mapping[str, str],
-    *, stdin: int = subprocess.DEVNULL, user: int | None = None,
+    *, stdin: int = subprocess.DEVNULL, user: int | None = None, can_ask: bool = False,
 ) -> Ran:  # fmt: skip
     """Run a program without a shell; kill it at a limit. ``stdin``: a descriptor, else it has no input.
 
-    ``user``: a uid without the rights of its groups; None is our own. Raises OSError if it cannot be started.
+    ``user``: a uid without the rights of its groups; None is our own. ``can_ask``: it keeps our terminal.
+    Raises OSError if it cannot be started.
     """
     until = time.monotonic() + limit_s
     pipe = subprocess.PIPE
     groups = None if user is None else ()
     with subprocess.Popen(
-        words, stdin=stdin, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True,
+        words, stdin=stdin, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=not can_ask,
         user=user, group=_group(user), extra_groups=groups,
     ) as child:  # fmt: skip
         try:

@@ -62,8 +62,9 @@ class SshHost:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return variables with which a gputop here uses the ssh that knows the host."""
-        return os.environ | {"PATH": f"{self.place}/client:{os.environ['PATH']}"}
+        """Return variables with which a gputop here uses the ssh that knows the host, and files of its own."""
+        own = {f"XDG_{name}_HOME": f"{self.place}/client/{name.lower()}" for name in ("STATE", "CONFIG")}
+        return os.environ | own | {"PATH": f"{self.place}/client:{os.environ['PATH']}"}
 
     @property
     def audit(self) -> str:

@@ -3,6 +3,7 @@
 import subprocess
 from typing import Final
 
+from gputop.app.remote.consent import Consents
 from gputop.app.remote.luggage import fitting, packed
 from gputop.app.terminal import Person
 from gputop.core.model.units import bytes_text
@@ -21,17 +22,27 @@ _SCRIPT: Final = (
 _MOST_LETTERS: Final = 300
 
 
-def bring(remote: Remote, person: Person) -> str:
-    """Copy gputop to a host if the user agrees; return why it was not copied, or an empty text."""
-    if not person.can_answer():
+def bring(remote: Remote, person: Person, consents: Consents) -> str:
+    """Copy gputop to a host if the user agrees; return why it was not copied, or an empty text. Ask once per host."""
+    answer = consents.of(remote.host)
+    if answer is False:
+        return f"you did not agree to copy it there. To be asked again: gputop hosts add {remote.host}"
+    if answer is None and not person.can_answer():
         return "no terminal to ask whether to copy it there"
     archive = packed()
     person.warn(
         f"gputop is not installed on {remote.host}. It can bring a copy of itself: {bytes_text(len(archive))} into"
     )
-    person.warn(f"{BROUGHT} there. Nothing else changes. To remove it: ssh {remote.host} rm -r .cache/gputop/brought")
-    if not person.agrees("Copy gputop there?"):
-        return "you did not agree to copy it there"
+    person.warn(f"{BROUGHT} there. Nothing else changes. To remove it: gputop hosts clean {remote.host}")
+    if answer is None:
+        answer = person.agrees("Copy gputop there?")
+        problem = consents.keep((remote.host,), answer)
+        if problem:
+            person.warn(problem)
+    if not answer:
+        return (
+            f"you did not agree to copy it there. gputop asks once; to be asked again: gputop hosts add {remote.host}"
+        )
     return _copied(remote, archive)
 
 

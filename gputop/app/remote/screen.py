@@ -58,8 +58,9 @@ def _connected(remote: Remote, words: Sequence[str]) -> tuple[SshClient, Hello |
 def _brought(remote: Remote, words: Sequence[str], down: Down) -> tuple[SshClient, Hello | Down]:
     """Offer to copy gputop to the host, and connect again; raise UseCaseError without a copy."""
     from gputop.app.remote.bring import bring
+    from gputop.app.remote.consent import Consents
 
-    problem = bring(remote, Person())
+    problem = bring(remote, Person(), Consents())
     if problem:
         text = f"cannot reach gputop on {remote.host}: {down.reason}; {problem}. Install it there"
         raise UseCaseError(NO_DRIVER, text)

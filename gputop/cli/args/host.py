@@ -6,6 +6,7 @@ from typing import Final
 from gputop.app.errors import BadRequestError
 
 OPTION: Final = "--host"
+ALL: Final = "all"
 _ENDS: Final = ("--", "--exec")
 
 
@@ -30,11 +31,11 @@ def without_host(arguments: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Return the names of a list such as ``node[01-08],ann@login``. Raises ValueError."""
-    from gputop.core.protocol.host_name import host_name
+    """Return the names of a list, or of the list that the user keeps. Raises ValueError."""
+    if text == ALL:
+        from gputop.app.remote.host_list import listed
 
-    if "," not in text and "[" not in text:
-        return (host_name(text),)
-    from gputop.core.fleet.host_list import hosts_in
+        return listed()
+    from gputop.core.protocol.host_name import host_names
 
-    return tuple(map(host_name, hosts_in(text)))
+    return host_names(text)

@@ -1,4 +1,4 @@
-"""The names of hosts as ssh takes them: NAME or USER@NAME."""
+"""The names of hosts as ssh takes them: NAME or USER@NAME, and lists of them."""
 
 import re
 from typing import Final
@@ -16,3 +16,12 @@ def host_name(text: str) -> str:
     if not _NAME.fullmatch(text):
         raise ValueError(f"{excerpt(text)!r} is not a host such as node7, ann@node7 or 10.0.0.7")
     return text
+
+
+def host_names(text: str) -> tuple[str, ...]:
+    """Return the names of a list such as ``node[01-08],ann@login``. Raises ValueError."""
+    if "," not in text and "[" not in text:
+        return (host_name(text),)
+    from gputop.core.fleet.host_list import hosts_in  # noqa: PLC0415 - few names are lists
+
+    return tuple(map(host_name, hosts_in(text)))

@@ -26,6 +26,7 @@ LEAST_INTERVAL_S: Final = 0.1
 MOST_INTERVAL_S: Final = 86_400.0
 MOST_GPUS: Final = 1024
 _MOST_WORDS: Final = 64
+_MOST_HOSTS: Final = 1024
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
 Value: TypeAlias = bool | float | str | tuple[str, ...]
 
@@ -38,7 +39,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     command of the channel ``command``.
     ``detectors``: by name, the options that are not at their defaults, and ``enabled``.
     ``receivers``: of alerts, by name, as `core.settings.receivers` reads them; ``runbooks``: where the documents are.
-    ``fleet``: as `core.settings.fleet` reads it.
+    ``fleet``: as `core.settings.fleet` reads it. ``hosts``: those of ``--host all``, as the user wrote them.
     """
 
     theme: str = "auto"
@@ -61,6 +62,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     fleet: Mapping[str, object] = {}
     runbooks: str = ""
     expected_gpus: int = 0
+    hosts: tuple[str, ...] = ()
     read_only: bool = False
 
 
@@ -299,6 +301,18 @@ def _words(value: object) -> Value | Wrong:
     return Wrong('must be a list of words, such as ["/home/ann/bin/page", "--urgent"]; no shell reads them')
 
 
+def _hosts(value: object) -> Value | Wrong:
+    from gputop.core.protocol.host_name import host_names  # noqa: PLC0415 - few files have hosts
+
+    if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
+        return Wrong('must be a list of hosts, such as ["node[01-08]", "ann@login1"]')
+    try:
+        count = sum(len(host_names(word)) for word in value)
+    except ValueError as error:
+        return Wrong(str(error))
+    return tuple(value) if count <= _MOST_HOSTS else Wrong(f"has more than {_MOST_HOSTS:,} hosts")
+
+
 def _folder(value: object) -> Value | Wrong:
     is_url = isinstance(value, str) and value.isprintable() and value.startswith(("http://", "https://"))
     if value == "" or (is_url and " " not in str(value)):
@@ -362,6 +376,10 @@ SETTINGS: Final = (
     Setting(
         key="expected_gpus", read=_COUNT,
         help="Expected number of GPUs, so that gputop doctor notices a missing one. 0: any number.",
+    ),
+    Setting(
+        key="hosts", read=_hosts,
+        help="The hosts of gputop --host all and gputop hosts, by ssh: names, user@name, node[01-08].",
     ),
     Setting(
         key=READ_ONLY, read=_FLAG, variable="GPUTOP_READ_ONLY",

@@ -15,9 +15,11 @@ _OPTIONS: Final = {
     "ClearAllForwardings": "yes",  # forwarded ports are for logins, and a second connection cannot open them again
 }
 BROUGHT: Final = "~/.cache/gputop/brought"  # where a copy of gputop lies that was brought by ssh
-# A shell that is not a login shell often lacks these folders. `exec`: no shell stays between sshd and gputop.
-_SCRIPT: Final = (
+SEARCH: Final = (  # a shell that is not a login shell often lacks these folders
     'PATH="$PATH:$HOME/.local/bin:$HOME/bin:/usr/local/bin:/opt/gputop/bin:$HOME/.cache/gputop/brought/bin"; '
+)
+_SCRIPT: Final = (  # `exec`: no shell stays between sshd and gputop
+    f"{SEARCH}"
     'command -v gputop >/dev/null 2>&1 && exec gputop "$@"; '
     'echo "gputop is not on the PATH of $(uname -n): $PATH" >&2; '
     f"exit {NOT_FOUND}"

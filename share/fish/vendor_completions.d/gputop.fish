@@ -64,15 +64,15 @@ function _shtab_gputop_using
   test "$_shtab_gputop_cmdpath" = "$argv"
 end
 
-set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export serve notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --host-name --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --secret-file --seed --series --sort --source --textfile --theme --time --timeout --user --visitors --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export serve notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' hosts 'hosts list' 'hosts add' 'hosts remove' 'hosts clean' schema plugins config 'config path' 'config init' 'config check' 'config show'
+set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --copy --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --host-name --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --secret-file --seed --series --sort --source --textfile --theme --time --timeout --user --visitors --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
 
 complete -c gputop -n _shtab_gputop_using -s h -l help -d 'show this help message and exit'
 complete -c gputop -n _shtab_gputop_using -l version -d 'print the version'
-complete -c gputop -n _shtab_gputop_using -l host -x -d 'run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot; several hosts (a,b or node[01-08]): a screen with a row for each'
+complete -c gputop -n _shtab_gputop_using -l host -x -d 'run on another host, by ssh: the screen, or any command: gputop --host node7 snapshot; several hosts (a,b or node[01-08]; all: those of gputop hosts): a screen with a row for each'
 complete -c gputop -n _shtab_gputop_using -l theme -xka "auto dark light high-contrast monochrome 16-colour" -d 'colours: auto, dark, light, high-contrast, monochrome, 16-colour (default auto: depends on the terminal)'
 complete -c gputop -n _shtab_gputop_using -l density -xka "auto compact detailed" -d 'size of the GPU panel: auto, compact, detailed (default auto: depends on the space)'
 complete -c gputop -n _shtab_gputop_using -l ascii -d 'draw with ASCII characters only'
@@ -387,6 +387,19 @@ complete -c gputop -n '_shtab_gputop_using fleet free' -l where -x -d 'only host
 complete -c gputop -n '_shtab_gputop_using fleet free' -l label -x -d 'also show this label of each host, such as cluster or rack; may be repeated'
 complete -c gputop -n '_shtab_gputop_using fleet free' -l format -xka "table json" -d 'table (default) or json'
 complete -c gputop -n '_shtab_gputop_using fleet free' -l json -d 'short for --format json'
+complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a hosts -d 'Keep a list of hosts to reach by ssh; show which gputop they have; remove copies from them.'
+complete -c gputop -n '_shtab_gputop_using hosts' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using hosts' -l json -d 'one line of JSON per host'
+complete -c gputop -n '_shtab_gputop_using hosts; and test $_shtab_gputop_npos -eq 0' -a list -d 'Print the names on the list; ask no host.'
+complete -c gputop -n '_shtab_gputop_using hosts list' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using hosts; and test $_shtab_gputop_npos -eq 0' -a add -d 'Add hosts to the list; optionally say whether gputop may copy itself there.'
+complete -c gputop -n '_shtab_gputop_using hosts add' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using hosts add' -l copy -xka "ask yes no" -d 'whether gputop may copy itself to these hosts if they lack it: ask (default; forgets an earlier answer), yes or no'
+complete -c gputop -n '_shtab_gputop_using hosts; and test $_shtab_gputop_npos -eq 0' -a remove -d 'Remove hosts from the list; nothing changes on the hosts.'
+complete -c gputop -n '_shtab_gputop_using hosts remove' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using hosts; and test $_shtab_gputop_npos -eq 0' -a clean -d 'Remove the copies that gputop brought to hosts; without a name, to all on the list.'
+complete -c gputop -n '_shtab_gputop_using hosts clean' -s h -l help -d 'show this help message and exit'
+complete -c gputop -n '_shtab_gputop_using hosts clean' -l json -d 'one line of JSON per host'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a schema -d 'Print the JSON Schema of the output of snapshot, stream, doctor or explain.'
 complete -c gputop -n '_shtab_gputop_using schema' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using schema; and test $_shtab_gputop_npos -eq 0' -ka "frame doctor explain" -d 'frame (default): the output of snapshot and stream; doctor, explain: the output of that command'
