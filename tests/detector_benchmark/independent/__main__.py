@@ -16,7 +16,8 @@ KEPT: Final = Path(__file__).parent / "kept"  # for the figures alone: mend a de
 KEPT2: Final = Path(__file__).parent / "kept2"  # the same, by a later author
 KEPT3: Final = Path(__file__).parent / "kept3"  # the same, by a third author, who has not seen the others
 KEPT4: Final = Path(__file__).parent / "kept4"  # the same, by a fourth author
-_HALVES: Final = {"dev": DEV, "kept": KEPT, "kept2": KEPT2, "kept3": KEPT3, "kept4": KEPT4}
+KEPT5: Final = Path(__file__).parent / "kept5"  # the same, by a fifth author
+_HALVES: Final = {"dev": DEV, "kept": KEPT, "kept2": KEPT2, "kept3": KEPT3, "kept4": KEPT4, "kept5": KEPT5}
 
 
 def main() -> None:

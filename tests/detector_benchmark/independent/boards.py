@@ -313,3 +313,40 @@ B200_MIG: Final = replace(
     has=_HOPPER - {UTILIZATION, PROCESS_UTILIZATION, PCIE, NVLINK},
     slices=(Slice(1, "3g.90gb", 88000, 70), Slice(2, "2g.45gb", 44000, 36), Slice(9, "1g.23gb", 20992, 18)),
 )
+RTX_5090: Final = replace(
+    RTX_4090,
+    name="NVIDIA GeForce RTX 5090",
+    architecture="Blackwell",
+    memory_mib=32607,
+    reserved_mib=480,
+    empty_w=17.0,
+    context_w=69.0,
+    spin_w=109.0,
+    limit_w=575.0,
+    boost_mhz=2850,
+    memory_mhz=14001,
+    kelvin_per_w=0.085,
+    slowdown_c=90,
+)
+A10G: Final = replace(
+    L4,
+    name="NVIDIA A10G",
+    architecture="Ampere",
+    memory_mib=23028,
+    reserved_mib=420,
+    empty_w=15.0,
+    context_w=57.0,
+    spin_w=71.0,
+    limit_w=300.0,
+    boost_mhz=1710,
+    kelvin_per_w=0.17,
+)
+GH200: Final = replace(
+    H100,
+    name="NVIDIA GH200 96GB HBM3",
+    memory_mib=97871,
+    empty_w=78.0,
+    context_w=109.0,
+    spin_w=141.0,
+    limit_w=700.0,
+)

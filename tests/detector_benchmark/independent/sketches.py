@@ -1,7 +1,7 @@
 """Sketches: short ways to write down a scene, for sets of many traces."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from detector_benchmark.independent.activity import IDLE, Activity
 from detector_benchmark.independent.actors import Actor, Use
@@ -9,13 +9,15 @@ from detector_benchmark.independent.boards import Board
 from detector_benchmark.independent.circuit import GOOD, Condition, Conditions
 from detector_benchmark.independent.disturbances import Disturbance
 from detector_benchmark.independent.drawn import Draw
-from detector_benchmark.independent.roles import shell
+from detector_benchmark.independent.roles import RankPart, program, ranks, shell
 from detector_benchmark.independent.scripts import Curve, Part, Script, level, phases, script
 from detector_benchmark.independent.trace import Scene, Want, allow
 from detector_benchmark.independent.world import World
 
 Actors = Sequence[Actor]
 LATE: Final = 1e9
+BATCH: Final[dict[str, Any]] = {"variables": {}, "terminal": 0}  # of a process that no person started by hand
+_OF_SCENES: Final = ("allows", "disturb", "conditions", "interval_s", "is_in_container")
 
 
 def scene(
@@ -89,3 +91,38 @@ def ghost(gpu: int, mib: float, at_s: float) -> Actor:
 def mib_of(board: Board, share: float) -> Curve:
     """Return a level of memory, as a share of what processes can have of a board."""
     return level(share * (board.memory_mib - board.reserved_mib) // 2 * 2)
+
+
+def alone(
+    seed: int,
+    board: Board,
+    does: Part,
+    memory: Curve,
+    until_s: float,
+    *wants: Want,
+    command: str = "python -u train.py",
+    actors: Actors = (),
+    **more: Any,
+) -> Scene:
+    """Return a scene of one process, ``job``, on one board. ``more``: of the scene or of the process."""
+    given = {key: more.pop(key) for key in _OF_SCENES if key in more}
+    job = program("job", command, 0, does, memory, **BATCH | more)
+    return scene(seed, [board], [*actors, job], until_s, *wants, **given)
+
+
+def team(
+    seed: int,
+    boards: Sequence[Board],
+    does: RankPart,
+    memory: Curve,
+    until_s: float,
+    *wants: Want,
+    change: Callable[[list[Actor]], Actors] = list,
+    **more: Any,
+) -> Scene:
+    """Return a scene of a job with a rank on each board.
+
+    ``change``: of its actors; ``more``: of the scene or of the ranks.
+    """
+    given = {key: more.pop(key) for key in _OF_SCENES if key in more}
+    return scene(seed, boards, change(ranks(range(len(boards)), does, memory, **more)), until_s, *wants, **given)

@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from detector_benchmark.independent.__main__ import DEV, KEPT, KEPT2, KEPT3, KEPT4
+from detector_benchmark.independent.__main__ import DEV, KEPT, KEPT2, KEPT3, KEPT4, KEPT5
 from detector_benchmark.independent.trace import KINDS, SCORED, Scene, Trace, traces_in
 
-SETS = {folder: traces_in(folder) for folder in (KEPT2, KEPT3, KEPT4)}
+SETS = {folder: traces_in(folder) for folder in (KEPT2, KEPT3, KEPT4, KEPT5)}
 GROUPS = [(folder, group) for folder, traces in SETS.items() for group in sorted({trace.group for trace in traces})]
 _NAMES = [f"{folder.name}-{group}" for folder, group in GROUPS]
 _LOOKS = 24  # times of a trace at which a test looks
@@ -23,8 +23,8 @@ def _scenes(folder: Path, group: str) -> list[tuple[Trace, Scene]]:
 
 @pytest.mark.parametrize(
     ("folder", "kinds"),
-    [(KEPT2, tuple(KINDS)), (KEPT3, SCORED), (KEPT4, SCORED)],
-    ids=["kept2", "kept3", "kept4"],
+    [(KEPT2, tuple(KINDS)), (KEPT3, SCORED), (KEPT4, SCORED), (KEPT5, SCORED)],
+    ids=["kept2", "kept3", "kept4", "kept5"],
 )
 def test_a_kind_has_too_few_traces(folder: Path, kinds: tuple[str, ...]) -> None:
     groups = sorted({trace.group for trace in SETS[folder]})
@@ -37,7 +37,7 @@ def test_a_kind_has_too_few_traces(folder: Path, kinds: tuple[str, ...]) -> None
 
 
 def test_two_traces_share_a_name() -> None:
-    names = Counter(trace.name for folder in (DEV, KEPT, KEPT2, KEPT3, KEPT4) for trace in traces_in(folder))
+    names = Counter(trace.name for folder in (DEV, KEPT, KEPT2, KEPT3, KEPT4, KEPT5) for trace in traces_in(folder))
 
     assert [name for name, count in names.items() if count > 1] == []
 
