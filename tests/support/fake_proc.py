@@ -17,11 +17,11 @@ EACCES = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 def stat_line(
     pid: int, name: bytes = b"python", *, state: str = "S", parent: int = 1, user: int = 0, system: int = 0,
-    nice: int = 0, threads: int = 1, start: int = 5000, pages: int = 256,
+    nice: int = 0, threads: int = 1, start: int = 5000, pages: int = 256, memory: str = "0 0 0 0",
 ) -> bytes:  # fmt: skip
-    """Return the 52 fields of proc_pid_stat(5)."""
+    """Return the 52 fields of proc_pid_stat(5). ``memory``: where command line and environment begin and end."""
     times = f"{user} {system} 7 8 20 {nice} {threads} 0 {start}"
-    rest = f"2990080 {pages} 18446744073709551615 1 2 3 0 0 0 0 0 0 1 0 0 17 1 0 0 0 0 0 1 2 3 4 5 6 7 0"
+    rest = f"2990080 {pages} 18446744073709551615 1 2 3 0 0 0 0 0 0 1 0 0 17 1 0 0 0 0 0 0 0 0 {memory} 0"
     return b"%d (%s) %s\n" % (pid, name, f"{state} {parent} {pid} {pid} 0 -1 4194304 1 2 3 4 {times} {rest}".encode())
 
 

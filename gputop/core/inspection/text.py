@@ -86,8 +86,9 @@ def _owner(found: Inspection) -> Section:
     rows = [Row(label, text + claim_mark(owner, key)) for label, key, text in named if text]
     unknown: dict[Missing, list[str]] = {}
     for label, key, text in named:
-        if not text and key in owner.missing:
-            unknown.setdefault(owner.missing[key], []).append(label)
+        why = owner.missing.get(key, Missing.UNSUPPORTED)
+        if not text and why is not Missing.UNSUPPORTED:
+            unknown.setdefault(why, []).append(label)
     rows += [Row("", f"{', '.join(labels)}: {reason.text}") for reason, labels in unknown.items()]
     return Section("owner", "Belongs to", tuple(rows) or (Row("", _NONE),))
 

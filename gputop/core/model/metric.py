@@ -24,6 +24,7 @@ class Missing(str, Enum):
     HUNG = "hung"
     BLOCKED = "blocked"
     HIDDEN = "hidden"
+    UNREADABLE = "unreadable"
     FAULT = "fault"
     NOT_YET = "not_yet"
 
@@ -41,6 +42,7 @@ _TEXT = {
     Missing.HUNG: "the driver does not answer",
     Missing.BLOCKED: "the kernel does not answer: a thread of the process may be stuck",
     Missing.HIDDEN: "hidden: another PID namespace, or /proc mounted with hidepid",
+    Missing.UNREADABLE: "cannot be read: the kernel returns an error, or nothing",
     Missing.FAULT: "the driver answered with an error or an impossible value",
     Missing.NOT_YET: "not yet: needs a second reading",
 }

@@ -21,9 +21,9 @@ from gputop.machine.inspect.parts import (
     status_fields,
 )
 from gputop.machine.proc.patient import PatientProc
-from gputop.machine.proc.procfs import GONE, Proc, RealProc, reason
+from gputop.machine.proc.procfs import GONE, Proc, RealProc, read_memory, reason
 from gputop.machine.proc.root import Files
-from gputop.machine.proc.stat import ProcessStat, parse_boot_s, parse_stat
+from gputop.machine.proc.stat import ProcessStat, parse_boot_s, parse_lengths, parse_stat
 from gputop.machine.proc.visibility import View
 from gputop.machine.processes.containers import Names
 from gputop.machine.processes.identity import ProcessNames
@@ -114,7 +114,7 @@ class Inspector:
         )  # fmt: skip
 
     def _read(self, request: Inspect, raw: bytes, stat: ProcessStat) -> Inspection:
-        reading = _Reading(self._proc, request.pid, self._clock_ticks)
+        reading = _Reading(self._proc, request.pid, self._clock_ticks, parse_lengths(raw))
         parts = {name: part for read in _PARTS for name, part in read(reading).items()}
         environ = reading.environment(reveal=request.reveal)
         arguments = parts.pop("command")
@@ -166,15 +166,16 @@ def inspector_of_this_machine() -> Inspector:
 class _Reading:
     """One reading of one process. Each part adds to ``missing`` and ``shortened``."""
 
-    def __init__(self, proc: Proc, pid: int, clock_ticks: int) -> None:
+    def __init__(self, proc: Proc, pid: int, clock_ticks: int, lengths: tuple[int, int]) -> None:
         self.missing: Reasons = {}
         self.shortened: list[str] = []
         self._proc = proc
         self._pid = pid
         self._clock_ticks = clock_ticks
+        self._arguments_length, self._environment_length = lengths
 
     def arguments(self) -> dict[str, Any]:
-        raw = self._file("command", "cmdline") or b""
+        raw = self._memory("command", "cmdline", self._arguments_length) or b""
         if len(raw) > _MOST_ARGUMENTS_BYTES:
             self.shortened.append("command")
             raw = raw[:_MOST_ARGUMENTS_BYTES]
@@ -187,7 +188,7 @@ class _Reading:
         return {"directory": self._link("directory", "cwd"), "executable": self._link("executable", "exe")}
 
     def environment(self, *, reveal: bool) -> tuple[Any, ...]:
-        raw = self._file("environment", "environ")
+        raw = self._memory("environment", "environ", self._environment_length)
         return self._first("environment", parse_variables(raw, reveal=reveal), _MOST_VARIABLES) if raw else ()
 
     def cgroup(self) -> dict[str, Any]:
@@ -255,6 +256,9 @@ class _Reading:
 
     def _file(self, part: str, name: str) -> bytes | None:
         return self._ask(part, self._proc.read, name)
+
+    def _memory(self, part: str, name: str, length: int) -> bytes | None:
+        return self._ask(part, lambda path: read_memory(self._proc, path, length), name)
 
     def _ask(self, part: str, read: Callable[[str], T], name: str) -> T | None:
         try:

@@ -1,5 +1,6 @@
 """/proc behind a narrow border, so that a simulated box can replace it."""
 
+import errno
 import os
 import time
 from typing import Final, Protocol
@@ -11,6 +12,7 @@ _CHUNK: Final = 65_536
 _MOST: Final = 1_048_576
 _CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
 GONE: Final = (FileNotFoundError, ProcessLookupError)  # a process that exits between open and read causes the second
+_NOT_OFFERED: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTDIR, errno.EOPNOTSUPP})
 
 
 class Reader(Protocol):
@@ -98,13 +100,26 @@ class RealProc:
         return os.readlink(self._root + path)
 
 
-def reason(error: OSError) -> Missing:
-    """Return FORBIDDEN if another user may read it, else UNSUPPORTED: this kernel does not offer it.
+def read_memory(proc: Reader, path: str, length: int) -> bytes:
+    """Return a file that the kernel copies from the memory of a process. Raises OSError.
 
-    BLOCKED after a time-out; NOT_YET if so many other processes block that it was not read.
+    ``length``: of the file according to stat. If the process has unmapped it, the kernel returns nothing, and no error.
+    """
+    content = proc.read(path)
+    if length and not content:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    return content
+
+
+def reason(error: OSError) -> Missing:
+    """Return FORBIDDEN if another user may read it, UNSUPPORTED if this kernel does not offer it.
+
+    BLOCKED after a time-out; NOT_YET if so many other processes block that it was not read; else UNREADABLE.
     """
     if isinstance(error, TimeoutError):
         return Missing.BLOCKED
     if isinstance(error, BlockingIOError):
         return Missing.NOT_YET
-    return Missing.FORBIDDEN if isinstance(error, PermissionError) else Missing.UNSUPPORTED
+    if isinstance(error, PermissionError):
+        return Missing.FORBIDDEN
+    return Missing.UNSUPPORTED if isinstance(error, GONE) or error.errno in _NOT_OFFERED else Missing.UNREADABLE

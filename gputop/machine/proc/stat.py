@@ -85,6 +85,19 @@ def parse_terminal(raw: bytes) -> int:
         return 0
 
 
+def parse_lengths(raw: bytes) -> tuple[int, int]:
+    """Return the lengths of the command line and of the environment in the memory of the process.
+
+    0 for a process that has none or that we may not trace, and if the line is malformed.
+    """
+    fields = raw[raw.rfind(b")") + 1 :].split()
+    try:
+        arguments, end_of_arguments, environment, end = map(int, fields[45:49])
+    except ValueError:
+        return 0, 0
+    return max(0, end_of_arguments - arguments), max(0, end - environment)
+
+
 def parse_inner_pid(status: bytes, pid: int) -> int | None:
     """Return the last pid of NSpid, that of the innermost namespace, if it is different from ours."""
     words = status.partition(b"\nNSpid:")[2].partition(b"\n")[0].split()

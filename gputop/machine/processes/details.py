@@ -9,13 +9,14 @@ from gputop.core.model.owner import Owner
 from gputop.core.model.sample import Reasons
 from gputop.core.secrets.mask import masked_arguments
 from gputop.core.text.text import decode
-from gputop.machine.proc.procfs import Proc, reason
-from gputop.machine.proc.stat import parse_inner_pid, parse_uid
+from gputop.machine.proc.procfs import Proc, read_memory, reason
+from gputop.machine.proc.stat import parse_inner_pid, parse_lengths, parse_uid
 from gputop.machine.processes.containers import Names
 from gputop.machine.processes.owners import OwnerReader
 from gputop.machine.processes.users import UserNames
 
 _UNREAD: Final = frozenset({Missing.BLOCKED, Missing.NOT_YET})
+_NO_WORDS: Final = _UNREAD | {Missing.UNREADABLE}  # a process has a command line, which was not read
 _LONGEST: Final = 4096
 _LONGEST_BYTES: Final = _LONGEST * 4  # of UTF-8
 
@@ -74,7 +75,7 @@ class DetailsReader:
         uid, inner_pid = parse_uid(status), parse_inner_pid(status, pid)
         if uid is None:
             missing.setdefault("user", Missing.FAULT)
-        arguments = self._arguments(pid, missing)
+        arguments = self._arguments(pid, stat, missing)
         shown = arguments if self._reveal else masked_arguments(arguments)
         command = " ".join(shown).strip()[:_LONGEST] or f"[{decode(name)}]"
         owner = self._owners.read(pid, stat, name, arguments)
@@ -90,12 +91,12 @@ class DetailsReader:
         except OSError:
             return str(uid), True
 
-    def _arguments(self, pid: int, missing: Reasons) -> list[str]:
+    def _arguments(self, pid: int, stat: bytes, missing: Reasons) -> list[str]:
+        length, _ = parse_lengths(stat)
         try:
-            raw = self._proc.read(f"{pid}/cmdline")[:_LONGEST_BYTES]
-        except (TimeoutError, BlockingIOError) as error:
-            missing["command"] = reason(error)
-            return []
-        except OSError:
+            raw = read_memory(self._proc, f"{pid}/cmdline", length)[:_LONGEST_BYTES]
+        except OSError as error:
+            if (why := reason(error)) in _NO_WORDS:
+                missing["command"] = why
             return []
         return [decode(argument) for argument in raw.rstrip(b"\0").split(b"\0")]

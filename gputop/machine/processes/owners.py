@@ -12,8 +12,8 @@ from gputop.core.processes.attribution import Evidence, attribute
 from gputop.core.processes.cgroup import Cgroup, parse_cgroup
 from gputop.core.processes.environ import parse_environ
 from gputop.core.text.text import decode
-from gputop.machine.proc.procfs import Proc, reason
-from gputop.machine.proc.stat import parse_terminal
+from gputop.machine.proc.procfs import Proc, read_memory, reason
+from gputop.machine.proc.stat import parse_lengths, parse_terminal
 from gputop.machine.processes.containers import Names
 
 _MOST_REMEMBERED: Final = 4096  # cgroups: the processes of a container share one
@@ -31,7 +31,7 @@ class OwnerReader:
         owner = attribute(
             Evidence(
                 cgroup=self._cgroup(pid),
-                variables=self._variables(pid),
+                variables=self._variables(pid, stat),
                 arguments=arguments,
                 name=decode(name),
                 terminal=parse_terminal(stat),
@@ -46,9 +46,10 @@ class OwnerReader:
             return reason(error)
         return _parsed(raw)
 
-    def _variables(self, pid: int) -> dict[str, str] | Missing:
+    def _variables(self, pid: int, stat: bytes) -> dict[str, str] | Missing:
+        _, length = parse_lengths(stat)
         try:
-            return parse_environ(self._proc.read(f"{pid}/environ"))
+            return parse_environ(read_memory(self._proc, f"{pid}/environ", length))
         except OSError as error:
             return reason(error)
 

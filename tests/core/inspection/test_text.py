@@ -148,6 +148,13 @@ def test_the_owner_is_told_with_what_may_not_be_known() -> None:
     assert list(lines(FOUND))[start + 1] == "  none"
 
 
+def test_a_kernel_thread_without_an_environment_is_blamed_on_a_gpu() -> None:
+    owner = Owner(missing={"environment": Missing.UNSUPPORTED, "session": Missing.UNSUPPORTED})
+    told = list(lines(replace(FOUND, owner=owner)))
+
+    assert told[told.index("Belongs to") + 1] == "  none"
+
+
 def test_of_many_cgroups_those_that_say_nothing_are_left_out() -> None:
     hybrid = Inspection(id="q", pid=7, cgroup=("2:cpu:/", "1:memory:/job_1", "0::/"))
     bare = Inspection(id="q", pid=7, cgroup=("2:cpu:/", "0::/"))

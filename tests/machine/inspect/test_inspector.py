@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from children import child, start_ticks
+from children import FAR, UNMAPPED, child, start_ticks
 from fake_proc import BOOT_S, EACCES, ESRCH, FakeProc, stat_line
 from simulated import box
 
 from gputop.core.inspection.inspection import Ancestor, Inspection, Limit, Mapping, MemoryParts, OpenFile, Variable
+from gputop.core.inspection.text import sections
 from gputop.core.model.metric import Missing
 from gputop.core.protocol.command import Inspect
 from gputop.machine.inspect.costly import CostlyParts
@@ -261,6 +262,32 @@ def test_a_real_child_that_was_killed_has_ended() -> None:
 
     assert found.command == ()
     assert found.problem
+
+
+def test_a_process_that_unmaps_its_environment_is_said_to_have_none() -> None:
+    with child(FAR, program=UNMAPPED) as held:
+        found = inspector_of_this_machine().inspect(Inspect(id="q", pid=held.pid))
+
+    assert not found.environment
+    assert found.missing["environment"] is Missing.UNREADABLE
+    assert found.owner.missing["run_id"] is Missing.UNREADABLE
+
+
+def test_a_command_line_that_could_not_be_read_is_said_to_be_empty() -> None:
+    held = proc(command=b"")
+    held.files["7/stat"] = stat_line(7, memory="4096 4196 4196 8000")
+
+    assert look(held).missing["command"] is Missing.UNREADABLE
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE, errno.ENOMEM])
+def test_an_environment_that_could_not_be_read_is_said_to_be_empty(number: int) -> None:
+    held = proc()
+    held.files["7/environ"] = OSError(number, os.strerror(number))
+    found = look(held)
+    text = next(part for part in sections(found) if part.key == "environment").rows[0].text
+
+    assert text == Missing.UNREADABLE.text
 
 
 @pytest.mark.parametrize("name", BOXES)

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from children import FAR, UNMAPPED
+from children import child as unreadable
+
+from gputop.core.model.metric import Missing
 from gputop.core.model.sample import GpuProcess, HostProcess, Presence
 from gputop.machine.proc.procfs import RealProc
 from gputop.machine.proc.visibility import View
@@ -123,6 +127,13 @@ def test_a_real_process_that_ends_has_no_values_left() -> None:
         row = read(reader, held.pid, 1.0)
 
     assert row == HostProcess(pid=held.pid, presence=View(RealProc()).absence(), gpus=(USE,))
+
+
+def test_a_process_that_unmaps_its_environment_is_said_to_belong_to_no_job() -> None:
+    with unreadable(FAR, program=UNMAPPED) as held:
+        row = ProcessReader(RealProc(), resolve_user).read({held.pid: (USE,)}, time.monotonic())[0]
+
+    assert row.owner.missing["run_id"] is Missing.UNREADABLE
 
 
 def test_open_files_of_our_own_processes_are_seen() -> None:
