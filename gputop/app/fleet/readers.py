@@ -7,13 +7,13 @@ from functools import partial
 from typing import Final, Protocol
 
 from gputop.app.errors import BadRequestError
+from gputop.app.fleet.host_names import host_names
 from gputop.app.fleet.http_config import access_of
 from gputop.app.fleet.known_server import KnownServer
 from gputop.app.fleet.request import FleetRequest
 from gputop.core.fleet.build import hosts_of
 from gputop.core.fleet.exposition import answers_of
 from gputop.core.fleet.history import FleetHistory, Stretch, Subject
-from gputop.core.fleet.host_list import hosts_in
 from gputop.core.fleet.model import Fleet, FleetHost, FleetServer, totals
 from gputop.core.fleet.plan import Query, details, is_label, queries
 from gputop.core.text.text import excerpt
@@ -109,8 +109,8 @@ class ExporterReader:
     def __init__(self, request: FleetRequest) -> None:
         access = access_of(request.http_config)
         self._labels, self._timeout_s = request.asked_labels, request.timeout_s
+        names = host_names(request.hosts)
         try:
-            names = tuple(name for text in request.hosts for name in hosts_in(text))
             places = {name: endpoint(name if _has_port(name) else f"{name}:{request.port}") for name in names}
         except ValueError as error:
             raise BadRequestError(str(error)) from None

@@ -99,7 +99,8 @@ def _source(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--hosts", action="append", default=_ABSENT, metavar="LIST",
-        help="read the exporters of these hosts instead: 'node[001-040],login1:9401'",
+        help="read the exporters of these hosts instead: 'node[001-040],login1:9401'; or Slurm's hosts with GPUs:"
+        " slurm, slurm:PARTITION, slurm:job:NUMBER",
     )  # fmt: skip
     group.add_argument(
         "--port", type=whole(1), default=_ABSENT, metavar="PORT", help="port of the exporters (default 9400)"

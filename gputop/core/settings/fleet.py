@@ -36,7 +36,8 @@ FLEET_FIELDS: Final = (
         "The file with credentials and certificates, in the format of promtool --http.config.file.",
     ),
     FleetField(
-        "hosts", _WORDS, 'not a list such as ["node[001-040]"]', "Hosts whose exporters are read, without a server."
+        "hosts", _WORDS, 'not a list such as ["node[001-040]"]',
+        "Hosts whose exporters are read, without a server; slurm or slurm:PARTITION asks Slurm.",
     ),
     FleetField("port", Annotated[int, Meta(ge=1, le=65_535)], "not a port", "Port of these exporters (default 9400)."),
     FleetField("labels", _LABELS, 'not a list of labels such as ["rack"]', "Labels of each host that are shown."),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_slurm import install
 from msgspec.structs import replace
 from prometheus_server import PROMETHEUS, VICTORIA, exporters, prometheus, refusing_port, victoria
 from real_terminal import ENTER, GPUTOP, terminal
@@ -217,3 +218,13 @@ def test_enter_on_a_host_goes_there_by_ssh_and_comes_back_with_the_reason_if_tha
             shown.press(ENTER)
             shown.until("live gputop by ssh")
             shown.press("q")
+
+
+def test_the_hosts_of_slurm_are_read_and_a_slurm_that_fails_ends_with_3_and_its_words(tmp_path: Path) -> None:
+    with exporters() as port:
+        path = install(tmp_path, sinfo=f"echo '127.0.0.1:{port}|gpu:8'")["PATH"]
+        done = _gputop("--hosts", "slurm", "--json", PATH=path)
+        assert [host["name"] for host in json.loads(done.stdout)["hosts"]] == ["host0000"]
+    install(tmp_path, sinfo="echo no controller >&2; exit 1")
+    done = _gputop("--hosts", "slurm:gpu", "--json", PATH=path)
+    assert (done.returncode, done.stderr) == (3, "gputop: sinfo failed: no controller\n")
