@@ -57,14 +57,21 @@ def _freezes(
     at_s, size = draw.between(*at), len(boards)
     steps = rippling(draw, train(draw.work(work), step_s=draw.about(1.6, 1.7), talk=draw.between(0.05, 0.18)))
 
+    wait = waits(draw, boards[0])
+
     def does(rank: int) -> Part:
-        rest = odd[rank](draw) if rank in odd else waits(draw, boards[rank])
+        rest = odd[rank](draw) if rank in odd else _alike(draw, wait)
         return rest if at_s == 0 else turns(steps, at_s, rest)
 
     wants = want("hang", everyone(size), at_s, at_s + _SHOWN_S)
     given: Any = {"disturb": disturb(draw), "allows": _OK} | more
     memory = mib_of(boards[0], draw.between(0.45, 0.9))
     return team(seed, boards, does, memory, at_s + 900, wants, change=lambda actors: change(actors, at_s), **given)
+
+
+def _alike(draw: Draw, wait: Activity) -> Activity:
+    """Return the wait of one more rank: the ranks of a job wait in the same way, with powers that differ a little."""
+    return wait.but(spin=wait.spin * draw.between(0.85, 1.15))
 
 
 def _sleeps(draw: Draw) -> Part:
@@ -82,7 +89,7 @@ def shard_that_ran_out_of_batches(seed: int) -> Scene:
 
 
 def breakpoint_left_in_rank_zero(seed: int) -> Scene:
-    """Rank 0 of four A100 of 40 GB stopped at a forgotten breakpoint and reads an input that nobody types."""
+    """Rank 0 of four A100 of 40 GB stopped at a forgotten breakpoint and reads an input that no user types."""
     return _freezes(seed, "k5hang2", [A100_40] * 4, work=LORA, odd={0: _sleeps})
 
 
@@ -115,7 +122,7 @@ def switch_of_the_fabric_rebooted(seed: int) -> Scene:
     return _freezes(seed, "k5hang6", [B200] * 8, launcher="srun", disturb=lambda draw: [late_power(draw.seed(), 0.08)])
 
 
-def stage_that_sends_to_nobody(seed: int) -> Scene:
+def stage_that_sends_without_a_receiver(seed: int) -> Scene:
     """In a pipeline of four GB200 a stage waits to send what no stage receives; all four poll, at different rates."""
     odd = {1: _other_call(GB200), 2: _other_call(GB200)}
     return _freezes(seed, "k5hang7", [GB200] * 4, odd=odd, interval_s=2.0)
@@ -126,7 +133,8 @@ def gaming_boards_that_cannot_reach_each_other(seed: int) -> Scene:
     """Two RTX 5090 load a model and freeze in the first collective, as the IOMMU breaks their direct copies."""
     draw = Draw(seed, "k5hang8")
     at_s = draw.between(100, 140)
-    rests = [waits(draw, RTX_5090) for _ in range(2)]
+    wait = waits(draw, RTX_5090)
+    rests = [_alike(draw, wait) for _ in range(2)]
     does = lambda rank: phases(loads(draw, rests[rank]), (at_s, rests[rank]))
     wants = want("hang", everyone(2), at_s, at_s + _SHOWN_S)
     return team(seed, [RTX_5090] * 2, does, mib_of(RTX_5090, 0.5), at_s + 900, wants, allows=_OK, age_s=0.0)
@@ -136,7 +144,8 @@ def solver_of_mpi_frozen_in_its_first_sum(seed: int) -> Scene:
     """Four ranks of a solver on V100 read their mesh and freeze in the first sum over all of them."""
     draw = Draw(seed, "k5hang9")
     at_s = draw.between(120, 160)
-    rests = [waits(draw, V100) for _ in range(4)]
+    wait = waits(draw, V100)
+    rests = [_alike(draw, wait) for _ in range(4)]
     does = lambda rank: phases(loads(draw, rests[rank]), (at_s, rests[rank]))
     more: Any = {"launcher": "mpirun", "command": "./wave -i grid.nc", "age_s": 0.0, "allows": _OK}
     return team(
@@ -176,7 +185,8 @@ def one_program_on_eight_boards_frozen(seed: int) -> Scene:
     draw = Draw(seed, "k5hang14")
     at_s = draw.between(300, 500)
     steps, memory = rippling(draw, draw.work(FP64)), mib_of(A100, 0.75)
-    uses = tuple(Use(gpu, turns(steps, at_s, waits(draw, A100)), memory) for gpu in range(8))
+    wait = waits(draw, A100)
+    uses = tuple(Use(gpu, turns(steps, at_s, _alike(draw, wait)), memory) for gpu in range(8))
     host = turns(jammed(140, "R"), at_s, jammed(draw.one_of((1.0, 100.0))))
     job = Actor(name="job", command="python -u train_jax.py", uses=uses, host=host, threads=180, **BATCH)
     names = " ".join(["job", *(f"gpu:{n}" for n in range(8))])

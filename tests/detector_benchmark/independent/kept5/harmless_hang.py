@@ -190,8 +190,8 @@ def gradients_over_a_home_network(seed: int) -> Scene:
 
     def does(draw: Draw) -> Callable[[int], Part]:
         wait = waits(draw, RTX_5090).but(rx=draw.between(60, 120), tx=draw.between(60, 120))
-        work, works_s = draw.work(LORA), draw.between(16, 26)
-        return lambda rank: cycle((works_s, work), (draw.between(36, 44), wait))
+        work, works_s, waits_s = draw.work(LORA), draw.between(16, 26), draw.between(36, 44)
+        return lambda rank: cycle((works_s, work), (waits_s, wait))
 
     return _goes_on(seed, "k5wait13", RTX_5090, 2, does, 1200)
 
@@ -200,8 +200,8 @@ def tensor_parallel_engine_between_requests(seed: int) -> Scene:
     """The four ranks of a server on A10G poll in a broadcast for a dozen minutes, until the next request comes."""
 
     def does(draw: Draw) -> Callable[[int], Part]:
-        wait, shared = waits(draw, A10G), draw.seed()
-        return lambda rank: sometimes(wait, each_s=720, part=draw.work(DECODE), for_s=45, seed=shared)
+        wait, work, shared = waits(draw, A10G), draw.work(DECODE), draw.seed()
+        return lambda rank: sometimes(wait, each_s=720, part=work, for_s=45, seed=shared)
 
     more: Any = {
         "launcher": "mpirun",

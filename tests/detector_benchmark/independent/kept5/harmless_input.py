@@ -149,7 +149,8 @@ def gradients_over_ethernet(seed: int) -> Scene:
     """Four ranks of a Slurm job on A100 exchange gradients over Ethernet for half of each step; their loaders are rested."""
     draw = Draw(seed, "k5fed11")
     work, wait = draw.work(CNN), waits(draw, A100).but(rx=250.0, tx=250.0)
-    does = lambda rank: cycle((5, work), (draw.between(5, 5.5), wait))
+    waits_s = draw.between(4.5, 5.5)
+    does = lambda rank: cycle((5, work), (waits_s, wait))
     feeds = lambda actors: with_loaders(actors, 3, well_fed(draw))
     return team(seed, [A100] * 4, does, mib_of(A100, 0.5), 960, launcher="srun", change=feeds)
 

@@ -106,7 +106,7 @@ def epochs_of_five_seconds(seed: int) -> Scene:
 def averages_over_a_slow_link(seed: int) -> Scene:
     """Two L40S average their weights over a slow link for ten seconds after each six of work, with full threads."""
     draw = Draw(seed, "k5mean6")
-    work, wait = draw.work(CNN), waits(draw, L40S).but(rx=140.0, tx=140.0, cpu=100.0, thread=100.0)
+    work, wait = draw.work(CNN), waits(draw, L40S).but(rx=140.0, tx=140.0, cpu=100.0, thread=100.0, state="R")
     return team(seed, [L40S] * 2, lambda rank: cycle((6, work), (10, wait)), mib_of(L40S, 0.5), 960, launcher="mpirun")
 
 
@@ -174,6 +174,4 @@ def peers_that_wait_in_each_step(seed: int) -> Scene:
     """Two ranks on A10G wait for the network in a third of each second; their kernels are large and their threads full."""
     draw = Draw(seed, "k5mean15")
     work = mix((0.6, draw.work(CNN)), (0.4, COLLECTIVE.but(rx=180.0, tx=180.0))).but(cpu=101.0, thread=100.0)
-    return team(
-        seed, [A10G] * 2, lambda rank: drifting(draw, work, depth=0.02), mib_of(A10G, 0.6), 900, allows="launch~"
-    )
+    return team(seed, [A10G] * 2, lambda rank: drifting(draw, work, depth=0.02), mib_of(A10G, 0.6), 900)

@@ -47,8 +47,10 @@ def _differ(
     return team(seed, [board] * size, does(draw), mib_of(board, 0.65), until_s, **given)
 
 
-def _even(draw: Draw, depth: float = 0.02) -> Part:
-    return drifting(draw, draw.work(LLM, level=0.8).but(util=98.0), depth=depth)
+def _alike(draw: Draw) -> Callable[[int], Part]:
+    """Return ranks with the same work, below the limit of power."""
+    work = draw.work(LLM, level=0.8).but(util=98.0)
+    return lambda rank: rippling(draw, drifting(draw, work, depth=0.02))
 
 
 # --- unequal by design ----------------------------------------------------------------------------------------------
@@ -86,12 +88,12 @@ def encoder_beside_three_decoders(seed: int) -> Scene:
 
 
 def reference_and_reward_beside_a_policy(seed: int) -> Scene:
-    """An RL job on four H100 has a policy on two of them, and two smaller models that are asked now and then on the others."""
+    """An RL job on four H100 has a policy on two of them, and two smaller models that answer now and then on the others."""
 
     def does(draw: Draw) -> Callable[[int], Part]:
-        learns, asked = draw.work(LLM), draw.work(PREFILL)
+        learns, answers = draw.work(LLM), draw.work(PREFILL)
         policy = cycle((14, learns), (9, draw.work(DECODE)))
-        rare = cycle((5, asked), (18, jammed(20)))
+        rare = cycle((5, answers), (18, jammed(20)))
         return lambda rank: policy if rank < 2 else rare
 
     return _differ(seed, "k5even4", H100, 4, does, launcher="spawn", command="python grpo.py")
@@ -138,22 +140,19 @@ def board_that_is_slow_for_half_a_minute(seed: int) -> Scene:
         return {draw.whole(0, 7): lambda t_s: (first if t_s < 500 else later)(t_s)}
 
     bad = lambda draw: [late_power(draw.seed(), 0.1), often_gaps(draw.seed(), each_s=90, from_s=3, to_s=8)]
-    does = lambda draw: lambda rank: _even(draw)
-    return _differ(seed, "k5even8", GH200, 8, does, conditions=spells, disturb=bad, interval_s=2.0)
+    return _differ(seed, "k5even8", GH200, 8, _alike, conditions=spells, disturb=bad, interval_s=2.0)
 
 
 def boards_that_are_all_slower_at_night(seed: int) -> Scene:
     """An operator lowers the clocks of all eight A100 of a job at night; all ranks are slower alike."""
     slow = lambda draw: dict.fromkeys(range(8), from_then(280, clock=0.75, reasons=("applications clocks",)))
-    does = lambda draw: lambda rank: rippling(draw, _even(draw))
-    return _differ(seed, "k5even9", A100, 8, does, conditions=slow, interval_s=2.0)
+    return _differ(seed, "k5even9", A100, 8, _alike, conditions=slow, interval_s=2.0)
 
 
 def boards_of_unequal_silicon(seed: int) -> Scene:
     """The boards of a job on four H100 reach clocks that differ by three percent at the same power, as boards do."""
     clocks = lambda draw: {n: from_then(0, clock=1 - 0.01 * n) for n in range(4)}
-    does = lambda draw: lambda rank: _even(draw)
-    return _differ(seed, "k5even10", H100, 4, does, conditions=clocks)
+    return _differ(seed, "k5even10", H100, 4, _alike, conditions=clocks)
 
 
 # --- no job in step -------------------------------------------------------------------------------------------------

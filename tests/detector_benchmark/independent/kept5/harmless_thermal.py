@@ -30,6 +30,7 @@ from detector_benchmark.independent.sketches import alone, mib_of, team
 from detector_benchmark.independent.textures import drifting, rippling
 from detector_benchmark.independent.trace import Scene
 from detector_benchmark.independent.workloads import ASLEEP, train
+from msgspec.structs import replace
 
 
 def _warm(
@@ -37,7 +38,7 @@ def _warm(
     name: str,
     board: Board,
     work: Activity,
-    condition: Callable[[Draw], Conditions],
+    condition: Callable[[Draw, float], Conditions],
     *,
     does: Callable[[Part], Part] = lambda work: work,
     disturb: Callable[[Draw], Sequence[Any]] = lambda draw: (),
@@ -45,15 +46,17 @@ def _warm(
     **more: Any,
 ) -> Scene:
     draw = Draw(seed, name)
-    busy = does(rippling(draw, drifting(draw, draw.work(work, level=1.03), depth=0.03)))
-    given: Any = {"conditions": {0: condition(draw)}, "actors": beside, "disturb": disturb(draw)} | more
+    hard = draw.work(work, level=1.03)
+    busy = does(rippling(draw, drifting(draw, hard, depth=0.03)))
+    watts = board.context_w + min(0.98, hard.share) * (board.limit_w - board.context_w)
+    given: Any = {"conditions": {0: condition(draw, watts)}, "actors": beside, "disturb": disturb(draw)} | more
     return alone(seed, board, busy, mib_of(board, 0.6), 1100, **given)
 
 
-def _blips(each_s: float, low_s: int, high_s: int, clock: float, *reasons: str) -> Callable[[Draw], Conditions]:
+def _blips(each_s: float, low_s: int, high_s: int, clock: float, *reasons: str) -> Callable[[Draw, float], Conditions]:
     """Slow a board for some seconds, about every ``each_s``."""
 
-    def of(draw: Draw) -> Conditions:
+    def of(draw: Draw, watts: float) -> Conditions:
         spans, at_s = list[tuple[float, float]](), 0.0
         while at_s < 1200:
             at_s += draw.about(each_s, 1.3)
@@ -64,20 +67,20 @@ def _blips(each_s: float, low_s: int, high_s: int, clock: float, *reasons: str) 
     return of
 
 
-def _held_at(board: Board, low_c: float, high_c: float) -> Callable[[Draw], Conditions]:
-    """Cool a board so that it comes to a temperature at its limit of power, and not above."""
+def _held_at(board: Board, low_c: float, high_c: float) -> Callable[[Draw, float], Conditions]:
+    """Cool a board so that it comes to a temperature at the power of its work, and not above."""
 
-    def of(draw: Draw) -> Conditions:
+    def of(draw: Draw, watts: float) -> Conditions:
         goal_c = draw.between(low_c, high_c)
-        good = Condition(cooling=board.kelvin_per_w * board.limit_w / (goal_c - board.ambient_c))
+        good = Condition(cooling=board.kelvin_per_w * watts / (goal_c - board.ambient_c))
         return lambda t_s: good
 
     return of
 
 
-def _always(**condition: Any) -> Callable[[Draw], Conditions]:
+def _always(**condition: Any) -> Callable[[Draw, float], Conditions]:
     fixed = Condition(**condition)
-    return lambda draw: lambda t_s: fixed
+    return lambda draw, watts: lambda t_s: fixed
 
 
 # --- blips ----------------------------------------------------------------------------------------------------------
@@ -128,13 +131,16 @@ def laptop_on_a_table(seed: int) -> Scene:
 def burn_in_of_two_minutes(seed: int) -> Scene:
     """A 3090 is heated to 84 °C by a test of two minutes, never throttles, and rests for eight."""
     does = lambda work: cycle((120, work), (480, ASLEEP))
-    return _warm(seed, "k5warm9", RTX_3090, FP32, _held_at(RTX_3090, 82, 85), does=does, allows="idle~ stalled~")
+    return _warm(
+        seed, "k5warm9", RTX_3090, FP32, _held_at(RTX_3090, 82, 85), does=does, allows="idle~ stalled~ thermal~"
+    )
 
 
 # --- slow for other reasons -----------------------------------------------------------------------------------------
 def limit_of_power_in_a_small_rack(seed: int) -> Scene:
-    """An operator lowered the limit of power of an A100 for a small rack; its clock is at 70 % for that, at 50 °C."""
-    return _warm(seed, "k5warm10", A100, LLM, _always(clock=0.7, reasons=("power cap",)))
+    """An operator lowered the limit of power of an A100 to 250 W for a small rack; its clock is lower for that, at 50 °C."""
+    limited = replace(A100, limit_w=250.0)
+    return _warm(seed, "k5warm10", limited, LLM.but(share=1.7), _always())
 
 
 def clock_locked_for_a_measurement(seed: int) -> Scene:

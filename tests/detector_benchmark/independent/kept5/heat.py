@@ -124,7 +124,7 @@ def loop_of_water_that_is_blocked(seed: int) -> Scene:
 
 # --- what the driver names ------------------------------------------------------------------------------------------
 def hot_memory_under_a_cool_chip(seed: int) -> Scene:
-    """The memory of a 3090 is too hot while its chip has 68 °C: the driver names software thermal, the clock falls by half."""
+    """The memory of a 3090 is too hot while its chip is cool: the driver names software thermal, the clock falls by half."""
     named = lambda draw, at_s, watts: from_then(at_s, clock=0.5, reasons=("software thermal",))
     return _hot(seed, "k5heat9", RTX_3090, LORA, named)
 

@@ -86,7 +86,7 @@ def memory_reserved_by_a_framework(seed: int) -> Scene:
     return _never_works(seed, "k5idle2", A100, "python watch_inbox.py", share=0.75)
 
 
-def chat_in_a_box_that_nobody_uses(seed: int) -> Scene:
+def chat_program_without_a_user(seed: int) -> Scene:
     """Ollama on an RTX 5090 keeps a model in memory without a limit of time; a desktop is beside."""
     more: Any = {"actors": desktop(), "cgroup": service("ollama"), "user": "ollama"}
     return _never_works(seed, "k5idle3", RTX_5090, "/usr/local/bin/ollama runner --port 38117", share=0.6, **more)
@@ -117,7 +117,7 @@ def notebook_after_a_meeting_began(seed: int) -> Scene:
 
 
 def tables_of_a_database_without_queries(seed: int) -> Scene:
-    """A database on a V100 keeps its tables on the board; after the last report of the day nobody asks."""
+    """A database on a V100 keeps its tables on the board; after the last report of the day no query comes."""
     command = "./heavydb --port 6274 --data /srv/db"
     return _rests_after(seed, "k5idle7", V100, QUERY, command, kinds="idle", cgroup=service("heavydb"))
 

@@ -85,7 +85,7 @@ def jpegs_for_a_superchip(seed: int) -> Scene:
 
 
 def one_loader_by_default(seed: int) -> Scene:
-    """A training on an RTX 5090 has a single loader, as nobody changed the default of its example."""
+    """A training on an RTX 5090 has a single loader, the default of the example that it was copied from."""
     return _waits(seed, "k5input2", RTX_5090, FP32, workers=1, low=0.15, high=0.35)
 
 

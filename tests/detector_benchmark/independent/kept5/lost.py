@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from detector_benchmark.independent.activity import CNN, DECODE, FP32, LLM, LORA, RENDER, Activity
+from detector_benchmark.independent.activity import CNN, DECODE, FP32, LLM, LORA, Activity
 from detector_benchmark.independent.actors import service
 from detector_benchmark.independent.boards import (
     A10G,
@@ -71,12 +71,13 @@ def _fails(
     interval_s: float = 1.0,
     **more: Any,
 ) -> Scene:
-    """Let a job work, or nobody for lack of work; some board fails. It must be shown soon, and still at the end."""
+    """Let a job work; a board of it fails. It must be shown soon, and still at the end."""
     draw = Draw(seed, name)
     at_s = draw.between(140, 320)
     bad = [draw.whole(0, size - 1)] if failed is None else failed
     steps = train(draw.work(work), step_s=0.9, is_alone=size == 1)
-    does = lambda rank: turns(steps, at_s, ASLEEP if rank in bad or size == 1 else waits(draw, board))
+    wait = waits(draw, board)
+    does = lambda rank: turns(steps, at_s, ASLEEP if rank in bad else wait)
     actors = ranks(range(size), does, mib_of(board, draw.between(0.3, 0.7)), **more)
     wants = [want("lost", f"gpu:{n} rank{n}", at_s, at_s + within_s, still_s=at_s + for_s - 10) for n in bad]
     conditions = dict.fromkeys(bad, failure(at_s))
@@ -106,8 +107,8 @@ def only_board_of_an_old_machine(seed: int) -> Scene:
 
 
 def two_boards_of_one_riser(seed: int) -> Scene:
-    """Two of four A6000 share a riser and are lost at the same time, with renders on all of them."""
-    return _fails(seed, "k5lost5", A6000, 4, RENDER, _failure(), failed=(2, 3), launcher="spawn")
+    """Two of four A6000 share a riser and are lost at the same time, in a tuning on all of them."""
+    return _fails(seed, "k5lost5", A6000, 4, LORA, _failure(), failed=(2, 3), launcher="spawn")
 
 
 def empty_board_that_is_lost_and_forgotten(seed: int) -> Scene:

@@ -96,13 +96,13 @@ def step_of_a_killed_workflow(seed: int) -> Scene:
 
 
 def test_of_a_cancelled_build(seed: int) -> Scene:
-    """A build was cancelled; two shells below, a test holds an L4, waits for a pipe, and nobody reads it."""
+    """A build was cancelled; two shells below, a test holds an L4, waits for a pipe that has no reader."""
     parents = ["/opt/ci/agent run", "/bin/sh -e script.sh", "make check-gpu"]
     return _under(seed, "k5orphan3", L4, CNN, parents, "python -m pytest tests/cuda")
 
 
 def engine_of_a_dead_frontend(seed: int) -> Scene:
-    """The front of a chat on an RTX PRO 6000 crashed; its engine, a child, keeps eighty gigabytes and waits for it."""
+    """The front of a chat on an RTX PRO 6000 crashed; its engine, a child, keeps its model on the board and waits for it."""
     return _under(seed, "k5orphan4", PRO_6000, DECODE, ["python chat_ui.py"], "python engine_core.py")
 
 
@@ -114,8 +114,8 @@ def _ranks_left(
     launch = {key: more.pop(key) for key in ("launcher", "command") if key in more}
 
     def actors(draw: Draw, at_s: float) -> Sequence[Actor]:
-        steps = train(draw.work(work), step_s=1.6)
-        does = lambda rank: turns(steps, at_s, waits(draw, board))
+        steps, wait = train(draw.work(work), step_s=1.6), waits(draw, board)
+        does = lambda rank: turns(steps, at_s, wait)
         job = but(ranks(range(size), does, mib_of(board, 0.7), **launch), "rank.job", until_s=at_s)
         for rank in dead:
             job = but(job, f"rank{rank}", until_s=at_s)
@@ -156,12 +156,12 @@ def _unowned(seed: int, name: str, board: Board, work: Activity, *others: Actor,
 
 
 def memory_after_a_crash_in_the_driver(seed: int) -> Scene:
-    """A process on a B200 crashed in a call of the driver; sixty gigabytes stay, and no process has them."""
+    """A process on a B200 crashed in a call of the driver; a quarter of the board stays in use, and no process has it."""
     return _unowned(seed, "k5orphan8", B200, LLM)
 
 
 def memory_after_a_forced_stop(seed: int) -> Scene:
-    """A container on an RTX 5090 was stopped by force; a third of the board stays in use; samples are lost at times."""
+    """A container on an RTX 5090 was stopped by force; a part of the board stays in use; samples are lost at times."""
     return _unowned(seed, "k5orphan9", RTX_5090, DIFFUSION, disturb=[often_gaps(seed, each_s=90, from_s=3, to_s=7)])
 
 

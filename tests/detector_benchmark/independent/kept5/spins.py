@@ -115,7 +115,7 @@ def player_that_draws_on_the_host(seed: int) -> Scene:
 
 
 def compression_of_a_result_in_one_thread(seed: int) -> Scene:
-    """A simulation on a B200 is done and compresses a result of 200 GB in one thread, holding 100 GiB of the board."""
+    """A simulation on a B200 is done and compresses a result of 200 GB in one thread and holds a part of the board."""
     return _burns(seed, "k5spin9", B200, STENCIL, "./seismic --out cube.zst")
 
 

@@ -23,7 +23,7 @@ from detector_benchmark.independent.boards import (
 from detector_benchmark.independent.disturbances import bad_process_zeros, faults, no_process_values, often_gaps
 from detector_benchmark.independent.drawn import Draw
 from detector_benchmark.independent.roles import but, loaders
-from detector_benchmark.independent.scripts import Part, script
+from detector_benchmark.independent.scripts import script
 from detector_benchmark.independent.sketches import alone, jammed, mib_of, team, turns, well_fed
 from detector_benchmark.independent.textures import drifting, rippling
 from detector_benchmark.independent.trace import Scene, want
@@ -41,7 +41,7 @@ def _stops(
     work: Activity,
     command: str,
     *,
-    rest: Part = ASLEEP,
+    rest: Activity = ASLEEP,
     workers: int = 0,
     kinds: str = "stalled",
     allows: str = "idle blocked~",
@@ -54,7 +54,7 @@ def _stops(
     at_s = draw.between(440, 680)
     does = turns(rippling(draw, drifting(draw, draw.work(work))), at_s, rest)
     owner = Actor(name="job", command=command)
-    children = loaders(owner, workers, turns(well_fed(draw), at_s, jammed(0)))
+    children = loaders(owner, workers, turns(well_fed(draw), at_s, jammed(0, rest.state)))
     if burner:
         burns = script(turns(jammed(0.5), at_s, jammed(99, "R")))
         children.append(Actor(name="burner", command=burner, parent="job", host=burns, threads=3))

@@ -43,7 +43,7 @@ def _later(model: Activity, pace: float) -> Part:
 
 
 def _starved(model: Activity, pace: float) -> Part:
-    """Wait for a batch in each step, and sleep meanwhile."""
+    """Wait for a batch in each step, and sleep until it comes."""
     return mix((pace, model), (1 - pace, Activity(cpu=4))).but(cpu=38.0, thread=38.0)
 
 
@@ -88,8 +88,8 @@ def _clocked(**reasons: Any) -> Callable[[float, float], Conditions]:
 
 
 # --- one board is slower --------------------------------------------------------------------------------------------
-def limit_of_power_on_one_board(seed: int) -> Scene:
-    """Somebody set a low limit of power for one of eight H100; it is at two thirds of its clock, and its peers wait."""
+def cap_of_power_on_one_board(seed: int) -> Scene:
+    """One of eight H100 caps its power far below its limit, by a wrong sensor; it is at two thirds of its clock, its peers wait."""
     slow = _clocked(reasons=("power cap",))
     return _held_up(seed, "k5slow1", H100, 8, (0.64, 0.74), clock=slow)
 
