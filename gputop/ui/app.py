@@ -114,7 +114,7 @@ class GputopApp(TerminalApp):
             case Down() as down:
                 self._lose(down)
             case Delay() as delay:
-                self._store.change(delay=delay)  # the frame that follows draws it
+                self._store.delay(delay)  # the frame that follows draws it
             case Outcome() as outcome:
                 if not self._hand_on(outcome):
                     self.main.controllers.signal.take_outcome(outcome)
@@ -160,7 +160,7 @@ class GputopApp(TerminalApp):
         self._show_message()
         was_grey = self.view.is_grey
         if self._store.grow_old():
-            self.main.draw_age() if was_grey else self.main.draw()
+            self.main.draw_age() if was_grey == self.view.is_grey else self.main.draw()
         self.main.controllers.signal.followups.poll()
         self.main.controllers.recording.update()
 

@@ -89,7 +89,7 @@ def _right(view: View) -> Spans:
     if view.down is not None:
         lost = f"NO LINK TO {view.remote}" if view.remote else "SAMPLER DOWN"
         spans += [(f" {lost}: {view.down.reason} ", "alarm"), (_retry(view), "warm")]
-    elif view.age_s is not None and frame is not None:
+    if view.age_s is not None and frame is not None:
         spans.append((f" last frame {duration_text(view.age_s)} ago ", "badge"))
     if frame is not None and view.down is None:
         spans += [(f" {text} ", "warm") for text in (*frame.problems, *frame.left_out, *turned_off())[:1]]

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from gputop.core.detection.watchlist import Standing, Watchlist
 from gputop.core.model.sample import Frame, Gpu, GpuState
-from gputop.core.protocol.link import Down
+from gputop.core.protocol.link import Delay, Down
 from gputop.core.query.free import vacancies
 from gputop.core.recording.gpu_history import History
 from gputop.core.recording.playback import Stretch
@@ -16,6 +16,7 @@ from gputop.ui.state.signal_followup import Clock
 from gputop.ui.state.view import PLOTTED, View
 
 _LATE: Final = 2.0  # a frame is late after so many intervals
+_USUAL_S: Final = 1.0  # from one frame to the next
 
 
 class ViewStore:
@@ -31,7 +32,8 @@ class ViewStore:
         self.clock = clock
         self.watchlist = Watchlist()
         self.has_new_alarm = False
-        self._heard_s = clock()
+        self._heard_s = self._lost_s = clock()
+        self._delay: Delay | None = None
         self.newest: Frame | None = None
         plots = Plots(history, is_ascii=options.is_ascii)
         self.view = View(
@@ -62,8 +64,13 @@ class ViewStore:
 
     def lose(self, down: Down) -> None:
         """Show that the link is down, and why."""
-        self._heard_s = self.clock()
+        self._lost_s = self.clock()
         self.change(down=down, retry_s=down.retry_s)
+
+    def delay(self, delay: Delay) -> None:
+        """Remember how late a remote host is shown."""
+        self._delay = delay
+        self.change(delay=delay)
 
     def release(self) -> None:
         """Show the newest frame, unless the screen is paused."""
@@ -98,10 +105,13 @@ class ViewStore:
 
     def grow_old(self) -> bool:
         """Update the age of the frame; return whether that changes the view."""
-        before, since_s = self.view, self.clock() - self._heard_s
+        before, now_s = self.view, self.clock()
+        since_s = now_s - self._heard_s
         if before.down is not None:
             retry_s = before.down.retry_s
-            self.change(retry_s=None if retry_s is None else max(0.0, round(retry_s - since_s)))
-        elif before.playing is None and since_s > _LATE * before.interval_s + 0.5:
+            self.change(retry_s=None if retry_s is None else max(0.0, round(retry_s - (now_s - self._lost_s))))
+        if before.playing is None and since_s > _LATE * before.interval_s + 0.5:
             self.change(age_s=float(round(since_s)))
+        if self._delay is not None and since_s >= _USUAL_S:
+            self.change(delay=replace(self._delay, age_s=self._delay.age_s + since_s))
         return self.view != before

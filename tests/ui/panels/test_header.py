@@ -5,6 +5,7 @@ from examples import frame, gpu
 from msgspec.structs import replace
 
 from gputop.core.model.catalogue import MEMORY_USED
+from gputop.core.protocol.link import Delay, Down
 
 
 async def test_a_machine_that_is_not_judged_yet_does_not_look_healthy() -> None:
@@ -25,3 +26,26 @@ async def test_used_memory_is_not_cut_after_a_job_has_ended() -> None:
     gpus = tuple(gpu(index, {MEMORY_USED: 3.125 * 2**30}) for index in range(8))
     async with staged(frame(gpus), size=(120, 40)) as stage:
         assert "MEMORY 25.0GiB/640GiB" in stage.header
+
+
+async def test_a_silent_host_is_shown_younger_than_it_is() -> None:
+    delay = Delay(age_s=0.2, round_trip_s=0.012)
+    async with staged(delay, frame(), remote="node7", size=(200, 40)) as stage:
+        assert "ssh node7, 0.2s old, round trip 12ms" in stage.header
+
+        await stage.age(2)
+        assert "ssh node7, 2.2s old" in stage.header
+
+        await stage.age(10)
+        assert "last frame 12s ago" in stage.header
+        assert "ssh node7, 12.2s old" in stage.header
+
+        await stage.deliver(Down("Timeout, server node7 not responding.", 5.0))
+        await stage.age(3)
+        assert "NO LINK TO node7: Timeout" in stage.header
+        assert "connecting again in 2s" in stage.header
+        assert "last frame 15s ago" in stage.header
+
+        await stage.deliver(delay, frame())
+        assert "ssh node7, 0.2s old" in stage.header
+        assert "ago" not in stage.header
