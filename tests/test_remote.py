@@ -6,21 +6,19 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 from children import child, only
 from examples import frame
 from real_terminal import GPUTOP, terminal
 from ssh_host import PATIENCE_S, SshHost, ssh_host
+from ssh_links import greeting, link, until
 
 from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.protocol.command import Inspect, Renice, SendSignal, Target
-from gputop.core.protocol.link import Down, News
+from gputop.core.protocol.link import Down
 from gputop.core.protocol.outcome import Outcome, Status
-from gputop.core.protocol.remote import Hello
 from gputop.wire.encoder import encode
 from gputop.wire.ssh.client import SshClient
 
@@ -50,29 +48,6 @@ def box(tmp_path: Path) -> Iterator[SshHost]:
         yield host
 
 
-@contextmanager
-def link(host: SshHost, *words: str, silence_s: float = PATIENCE_S) -> Iterator[tuple[SshClient, SimpleQueue[News]]]:
-    """Connect, and open the link."""
-    printed: list[str] = []
-    client = SshClient(host.remote, words, printed.append, silence_s=silence_s)
-    try:
-        greeting = client.greet()
-        assert isinstance(greeting, Hello), (greeting, printed)
-        news: SimpleQueue[News] = SimpleQueue()
-        client.open(news.put)
-        yield client, news
-    finally:
-        client.close()
-        client.child.wait(PATIENCE_S)
-
-
-def until(news: SimpleQueue[News], kind: type) -> News:
-    """Return the next news of a kind."""
-    while not isinstance(found := news.get(timeout=PATIENCE_S), kind):
-        pass
-    return found
-
-
 def refusal(host: SshHost) -> tuple[str, list[str]]:
     """Return why there is no link, and what was printed."""
     printed: list[str] = []
@@ -84,12 +59,6 @@ def refusal(host: SshHost) -> tuple[str, list[str]]:
     assert isinstance(greeting, Down)
     assert greeting.retry_s is None
     return greeting.reason, printed
-
-
-def greeting(**changed: object) -> str:
-    """Return a line of Python that greets."""
-    known = {"version": "9.9", "commands": ("beat", "send_signal", "set_interval")}
-    return f"print({encode(Hello(**(known | changed))).decode()!r}, end='', flush=True)"  # type: ignore[arg-type]
 
 
 def gputop(host: SshHost, *words: str) -> "subprocess.CompletedProcess[str]":

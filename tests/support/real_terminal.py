@@ -60,7 +60,7 @@ class Terminal:
     def until_so(self, is_so: Callable[[], bool], why: str) -> None:
         """Read until something holds; fail where it never does."""
         if not self._sees(is_so, PATIENCE_S):
-            pytest.fail("\n".join([why, *self.lines]))
+            pytest.fail("\n".join([why + self._ended(), *self.lines]))
 
     def press(self, keys: str) -> None:
         """Type."""
@@ -118,6 +118,12 @@ class Terminal:
             os.waitpid(self.pid, 0)
         if self._fd >= 0:
             os.close(self._fd)
+
+    def _ended(self) -> str:
+        """Return how the program ended, if it did."""
+        pid, status = os.waitpid(self.pid, os.WNOHANG) if self.pid else (0, 0)
+        self.pid = 0 if pid else self.pid
+        return f" (it ended with status {os.waitstatus_to_exitcode(status)})" if pid else ""
 
     def _sees(self, is_so: Callable[[], bool], patience_s: float) -> bool:
         deadline = time.monotonic() + patience_s

@@ -19,7 +19,7 @@ class SlowLine:
     def __init__(self, target: int, bytes_per_s: float | None) -> None:
         self.carried_bytes = 0
         self._target = target
-        self._bytes_per_s = bytes_per_s
+        self.bytes_per_s = bytes_per_s
         self._flows = threading.Event()
         self._flows.set()
         self._ends: list[socket.socket] = []
@@ -69,8 +69,8 @@ class SlowLine:
                 sink.sendall(data)
                 if is_to_client:
                     self.carried_bytes += len(data)
-                if self._bytes_per_s is not None:
-                    time.sleep(len(data) / self._bytes_per_s)
+                if self.bytes_per_s is not None:
+                    time.sleep(len(data) / self.bytes_per_s)
         with suppress(OSError):
             sink.shutdown(socket.SHUT_WR)
 

@@ -109,6 +109,12 @@ class SshHost:
         """Print a text, of printf, from the start file of every shell."""
         (self.place / "home" / ".bashrc").write_text(f"printf '{text}'\n")
 
+    def lead_through(self, port: int) -> None:
+        """Let ssh connect to another port, which leads to the host."""
+        for name, form in (("config", "Port {}\n"), ("known", "[127.0.0.1]:{} ")):
+            path = self.place / name
+            path.write_text(path.read_text().replace(form.format(self.port), form.format(port)))
+
     def change_host_key(self) -> None:
         """Let the known host key be another one."""
         _key(self.place / "other")

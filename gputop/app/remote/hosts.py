@@ -96,15 +96,14 @@ class _Host:
             self._link.close()
 
     def row(self) -> FleetHost:
-        """Return the host as a row, by its name here."""
+        """Return the host as a row, by its name here; without values while its link is down."""
         frame, down, link = self._frame, self._down, self._link
-        problem = "connecting" if down is None and frame is None else "" if down is None else down.reason
-        if frame is None or link is None:
+        if frame is None or down is not None or link is None:
+            problem = "connecting" if down is None else down.reason
             return FleetHost(name=self._name, server=SERVER, instances=(self._name,), problem=problem)
         found = hosts_of(SERVER, answers_of(of_frame(frame, Shape(), past_of(frame)), self._name))
         if not found:
-            problem = problem or "it has no GPUs"
-            return FleetHost(name=self._name, server=SERVER, instances=(self._name,), problem=problem)
+            return FleetHost(name=self._name, server=SERVER, instances=(self._name,), problem="it has no GPUs")
         return replace(
             found[0],
             name=self._name,
@@ -112,7 +111,6 @@ class _Host:
             users=_first(process.user for process in frame.processes if process.user),
             findings=_first(one.code for one in frame.findings),
             age_s=link.age_s,
-            problem=problem,
         )
 
     def _take(self, news: News) -> None:
