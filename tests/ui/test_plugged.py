@@ -1,5 +1,6 @@
 """Panels of plugins on the screen: what they say, and that nobody ever waits for them."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -88,6 +89,15 @@ async def test_a_panel_that_raises_is_shut_off_with_its_reason_and_told_once() -
         assert " shut off: RuntimeError: no ␛[31mqueue" in shown(stage).splitlines()
         assert len(asked) == 1
         assert sorted(told) == [("other", ""), ("queue", "RuntimeError: no ␛[31mqueue")]
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), KeyboardInterrupt(), asyncio.CancelledError()], ids=repr)
+async def test_a_panel_that_ends_its_thread_is_only_late(error: BaseException) -> None:
+    def leaves(_: Shown) -> list[str]:
+        raise error
+
+    async with staged(frame(), panels=(panel(leaves),)) as stage:
+        await until(stage, lambda: f"shut off: RuntimeError: {type(error).__name__}" in shown(stage))
 
 
 async def test_what_is_no_line_shuts_a_panel_off() -> None:

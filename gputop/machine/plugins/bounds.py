@@ -18,6 +18,7 @@ from gputop.core.model.metric import Field, FieldRate, Metric, NvmlCall, Origin
 from gputop.core.model.units import NOTHING, duration_text
 from gputop.core.monitor import Source
 from gputop.core.plugins.api import Plugin
+from gputop.core.plugins.errors import ordinary
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.processes.column import Column, Row
 from gputop.core.table_rows import turn_off
@@ -199,7 +200,7 @@ def _origin(origin: Origin, limit: Limit) -> Origin:
     def convert(answer: Any) -> Any:
         try:
             return limit.make(lambda: to(answer))
-        except TimeoutError as error:
+        except (TimeoutError, RuntimeError) as error:
             raise ValueError(str(error)) from None
 
     return replace(origin, to=convert)
@@ -212,7 +213,7 @@ def _column(column: Column, limit: Limit) -> Column:
         def bounded_cell(row: Row) -> T:
             try:
                 return limit.make(lambda: function(row))
-            except TimeoutError:
+            except (TimeoutError, RuntimeError):  # late, or it tried to end gputop
                 return otherwise
 
         return bounded_cell
@@ -255,10 +256,8 @@ def _insight(source: InsightSource, limit: Limit) -> InsightSource:
 
 
 def _outcome(work: Callable[[], T]) -> tuple[tuple[T, ...], Exception | None]:
-    """Return the result or the error: an error must not end the thread, nor a call of sys.exit() gputop."""
+    """Return the result or the error, which must end neither the thread nor gputop."""
     try:
         return (work(),), None
-    except SystemExit as error:
-        return (), RuntimeError(f"SystemExit: {error.code}").with_traceback(error.__traceback__)
-    except Exception as error:  # noqa: BLE001 - this is the border to plugins
-        return (), error
+    except BaseException as error:  # noqa: BLE001 - this is the border to plugins
+        return (), ordinary(error)

@@ -15,6 +15,7 @@ from gputop.core.model.plausible import fault_of
 from gputop.core.model.sample import DriverInfo, Gpu, Host, HostProcess, Readings, Sample
 from gputop.core.model.units import duration_text
 from gputop.core.monitor import Source
+from gputop.core.plugins.errors import ordinary
 from gputop.core.plugins.named_source import NamedSource
 from gputop.core.query.selection import Selection
 from gputop.core.secrets.mask import masked
@@ -133,8 +134,8 @@ class ForeignSource:
         """Read the source, in a thread, because it may hang."""
         try:
             return self._source.read()
-        except Exception as error:  # noqa: BLE001 - this is the border
-            return error
+        except BaseException as error:  # noqa: BLE001 - this is the border
+            return ordinary(error)
 
     def _narrowed(self, sample: Sample) -> Sample:
         wanted = self._selection

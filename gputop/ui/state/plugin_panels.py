@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.plugins.errors import ordinary
 from gputop.core.plugins.panel import Panel, Shown, Written, written
 from gputop.core.text.text import clean
 from gputop.ui.state.signal_followup import Clock
@@ -85,8 +86,8 @@ class PanelWorker:
             shown, problem = self._next(), ""
             try:
                 lines = written(self.panel.lines(shown))
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to plugins
-                problem, lines = _why(error), ()
+            except BaseException as error:  # noqa: BLE001 - the border to plugins
+                problem, lines = _why(ordinary(error)), ()
             self._take(lines, problem)
 
     def _take(self, lines: tuple[Written, ...], problem: str) -> None:

@@ -294,11 +294,36 @@ def test_a_source_that_hangs_while_it_is_opened_stops_gputop(gate: threading.Eve
     assert [one[:2] for one in heard.off] == [("sources", "net")]
 
 
-def test_a_plugin_that_calls_exit_ends_gputop() -> None:
-    def leave(_: Facts) -> Any:
-        sys.exit(0)
+class MuteError(Exception):
+    """An error whose text cannot be taken."""
 
-    assert "SystemExit: 0" in verdict(check(leave, Heard(), LONG_S))[1]
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
+ENDS = [SystemExit(0), KeyboardInterrupt(), asyncio.CancelledError(), MuteError()]
+
+
+@pytest.mark.parametrize("error", ENDS, ids=repr)
+def test_a_plugin_that_calls_exit_ends_gputop(error: BaseException) -> None:
+    def leave(*_: object) -> Any:
+        raise error
+
+    column = Column(key="site", title="SITE", width=9, rank=1, help="?", text=leave, sort=leave)
+    metric: Metric[Any] = Metric(
+        key="x", label="X", unit=Unit.COUNT, origins=(NvmlCall("x", to=leave),), every_s=1.0, help="?"
+    )
+    plugin = bounded(guarded(Plugin(name="x", api=API_VERSION, columns=(column,), metrics=(metric,))), Heard(), LONG_S)
+    (origin,), (cell,) = plugin.metrics[0].origins, plugin.columns
+    shown = rows(frame(1, (process(1),)))
+    findings = summaries(judge_of(leave, LONG_S, Heard()))
+
+    assert isinstance(origin, NvmlCall)
+    with pytest.raises(ValueError, match=r"Error|Exit|Interrupt"):
+        origin.to(1)
+    assert [(cell.text(row), cell.sort(row)) for row in shown] == [(NOTHING, None)]
+    assert type(error).__name__ in verdict(check(leave, Heard(), LONG_S))[1]
+    assert any(type(error).__name__ in line for line in findings)
 
 
 # --- sources of insight ---------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ class Playing:
 
     def read(self) -> Sample:
         each = next(self._given)
-        if isinstance(each, Exception):
+        if isinstance(each, BaseException):
             raise each
         return each  # type: ignore[no-any-return]
 
@@ -119,6 +119,7 @@ def test_a_secret_of_a_foreign_command_line_is_never_shown_unless_it_is_revealed
     ("given", "why"),
     [
         (ConnectionError("gone"), "ConnectionError: gone"),
+        (SystemExit(3), "RuntimeError: SystemExit: 3"),
         ({"gpus": []}, "TypeError: it returned a dict, not a Sample"),
         (None, "TypeError: it returned a NoneType, not a Sample"),
         (replace(frame(1), gpus=5), "ValidationError"),
