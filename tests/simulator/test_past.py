@@ -18,7 +18,7 @@ from gputop.simulator.past import LENGTH_S, STEP_S, JudgeWithPast, Past
 SHOWN = {
     "bound.compute", "bound.input", "busy.fake", "ecc.uncorrected", "idle.holder", "leak.process", "memory.full",
     "memory.unexplained", "orphan.gone", "orphan.parent", "orphan.zombie", "pcie.link", "process.stopped",
-    "remap.pending", "spin.host", "stalled.process", "straggler.gpu", "stuck.collective", "temperature.gpu",
+    "remap.pending", "spin.host", "stalled.process", "straggler.gpu", "stuck.collective",
     "throttle.thermal",
 }  # fmt: skip
 

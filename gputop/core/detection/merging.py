@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.core.model.finding import Evidence, Finding
+from gputop.core.model.finding import HIGH, Evidence, Finding
 from gputop.core.model.process_id import ProcessId
 
 TAKES_IN: Final = (  # of two findings, the graver one takes in the other; of the same stage, the one of the higher row
@@ -17,6 +17,9 @@ TAKES_IN: Final = (  # of two findings, the graver one takes in the other; of th
     ("idle.holder",),
     ("bound.input", "bound.launch", "bound.memory", "bound.communication", "bound.compute", "busy.fake"),
 )
+_HEAT: Final = ("throttle.thermal", "temperature.gpu", "temperature.memory")  # of one GPU, the first takes in the rest
+_STALLS: Final = ("stalled.job", "stalled.process")
+_HOLDER: Final = "idle.holder"
 _ROWS: Final = {code: row for row, codes in enumerate(TAKES_IN) for code in codes}
 
 
@@ -41,8 +44,17 @@ def merged(found: Sequence[About]) -> list[Finding]:
         shown.append((one.finding, []))
         for process in one.processes:
             by_process.setdefault(process, []).append(shown[-1])
-    others = [one.finding for one in found if one.finding.code not in _ROWS]
-    return others + [_with(*one) for one in shown]
+    others = [one.finding for one in found if one.finding.code not in _ROWS and one.finding.code not in _HEAT]
+    hot = [one.finding for one in found if one.finding.code in _HEAT]
+    return [*others, *_by_gpu(hot), *(_with(*one) for one in shown)]
+
+
+def _by_gpu(hot: Iterable[Finding]) -> list[Finding]:
+    """Return one finding about the heat of each GPU: the gravest."""
+    by_gpu: dict[str | None, list[Finding]] = {}
+    for one in sorted(hot, key=lambda one: (-one.stage.rank, _HEAT.index(one.code))):
+        by_gpu.setdefault(one.subject.gpu, []).append(one)
+    return [_with(first, rest) for first, *rest in by_gpu.values()]
 
 
 def _rank(one: About) -> tuple[int, int]:
@@ -50,7 +62,12 @@ def _rank(one: About) -> tuple[int, int]:
 
 
 def _takes_in(one: Finding, other: Finding) -> bool:
-    """Return whether the first says more about the same processes. Two of one row are about different things."""
+    """Return whether the first says more about the same processes. Two of one row are about different things.
+
+    A program that has finished looks like one that has stalled: without more evidence, both are said.
+    """
+    if other.code == _HOLDER and one.code in _STALLS:
+        return (one.confidence or 0.0) >= HIGH
     return _ROWS[one.code] != _ROWS[other.code]
 
 

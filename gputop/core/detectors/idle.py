@@ -38,8 +38,9 @@ KIND: Final = Kind(
             "already.",
         ),
         Dial(
-            "unseen_s", 1800.0, 60.0, 864_000.0,
-            "The same as after_s, if the GPU utilization of the process is unknown. It must use no CPU for this time.",
+            "unseen_s", 1200.0, 60.0, 864_000.0,
+            "The same as after_s, if the GPU utilization of the process is unknown. It must use no CPU for this time. "
+            "For a notebook or a prompt, after_s applies.",
         ),
         Dial(
             "rests_percent", 2.0, 0.0, 100.0,
@@ -175,9 +176,10 @@ class IdleDetector:
                 del self._holders[where]
 
     def _holds(self, track: Track, now_s: float) -> bool:
+        is_unseen = track.gu is None and not track.role.is_interactive
         if (
             track.process.state in _REPORTED_ELSEWHERE
-            or _idle_s(track) < (self._unseen_s if track.gu is None else self._after_s)
+            or _idle_s(track) < (self._unseen_s if is_unseen else self._after_s)
             or now_s - track.held_since_s < self._after_s
             or track.computes_s > 0
         ):
@@ -296,6 +298,8 @@ def _who(track: Track) -> str:
         return " · a server without requests"
     if track.role.is_interactive:
         return " · a notebook or shell"
+    if track.busy_s:
+        return f" · it worked for {duration_text(track.busy_s)} before: it has finished, waits, or has stalled"
     return ""
 
 

@@ -93,6 +93,20 @@ class _Level:
         return now_s - self.since_s
 
 
+class _Limit:
+    """The temperature limit of a GPU. The margin is read less often than the temperature: both fit when it changes."""
+
+    def __init__(self) -> None:
+        self.read: int | None = None
+        self.celsius = 0
+
+    def margin(self, celsius: int, margin: int) -> int:
+        """Return how far the present temperature is below the limit."""
+        if margin != self.read:
+            self.read, self.celsius = margin, celsius + margin
+        return self.celsius - celsius
+
+
 class PressureDetector:
     """Judges every GPU and GPU instance by its current readings."""
 
@@ -100,6 +114,7 @@ class PressureDetector:
         self._dials = dials
         self._levels = EachGpu(_Level)
         self._hot: set[tuple[str, str]] = set()
+        self._limits = EachGpu(_Limit)
         self._holders = _Holders()
 
     def detect(self, context: Context) -> Iterator[Claim]:
@@ -108,8 +123,9 @@ class PressureDetector:
             yield from self._memory_of(gpu, gpu, context)
             for part in gpu.instances:
                 yield from self._memory_of(gpu, part, context)
-            yield from self._temperatures(gpu)
+            yield from self._temperatures(gpu, self._limits.of(gpu.uuid, context.now_s))
         self._levels.forget(context.now_s)
+        self._limits.forget(context.now_s)
 
     def _memory_of(self, gpu: Gpu, part: Gpu | GpuInstance, context: Context) -> Iterable[Claim]:
         used, total = part[MEMORY_USED], part[MEMORY_TOTAL]
@@ -149,10 +165,12 @@ class PressureDetector:
             action="sort-gpu-memory",
         )
 
-    def _temperatures(self, gpu: Gpu) -> Iterable[Claim]:
+    def _temperatures(self, gpu: Gpu, limit: "_Limit") -> Iterable[Claim]:
         celsius, margin, slowdown = gpu[TEMPERATURE], gpu[TEMPERATURE_MARGIN], gpu[TEMPERATURE_SLOWDOWN]
         if margin is None and celsius is not None and slowdown is not None:
             margin = slowdown - celsius
+        elif margin is not None and celsius is not None:
+            margin = limit.margin(celsius, margin)
         yield from self._near(gpu, "temperature.gpu", "GPU", celsius, margin)
         celsius, most = gpu[MEMORY_TEMPERATURE], gpu[TEMPERATURE_MEMORY_MAX]
         rest = None if celsius is None or most is None else most - celsius

@@ -62,6 +62,15 @@ KIND: Final = Kind(
             "If the process itself does nothing and only one of its children uses the CPU, gputop waits longer. With "
             "3, a suspect needs 3 times as long.",
         ),
+        Dial(
+            "alone_worked_s", 300.0, 0.0, 864_000.0,
+            "The same as worked_s, for a single process without child processes: it may simply have finished. The "
+            "detector idle reports it.",
+        ),
+        Dial(
+            "attended_s", 1800.0, 0.0, 864_000.0,
+            "The same as alone_worked_s, for a process with a terminal or a window: it may also wait for input.",
+        ),
     ),
 )  # fmt: skip
 
@@ -78,6 +87,7 @@ class StalledDetector:
         self._steady, self._still = dials["steady_percent"] / 100, dials["still_percent"] / 100
         self._patience, self._reads = dials["patience_times"], dials["reads_percent"]
         self._weighs, self._child = dials["work_weighs_times"], dials["child_times"]
+        self._alone_s, self._attended_s = dials["alone_worked_s"], dials["attended_s"]
 
     def detect(self, context: Context) -> Iterator[Claim]:
         """Return a claim per process or job that has stalled."""
@@ -89,7 +99,7 @@ class StalledDetector:
                 if track.pause_s >= self._pause_s and self._is_still(track, context):
                     found.append(track)
         for group in groups(activity, found, lambda one: self._is_still(one, context)) if found else ():
-            if self._are_all(group, activity):
+            if self._are_all(group, activity) and not self._may_be_done(group, context):
                 yield self._claim(group, context)
 
     def _count(self, track: Track, context: Context) -> None:
@@ -124,14 +134,20 @@ class StalledDetector:
         alike = {one.key for one in group.tracks}
         return all(one.key in alike or activity.has_exited(one) or one.process.state in _DEAD for one in those)
 
+    def _may_be_done(self, group: Group, context: Context) -> bool:
+        """Return whether it may have finished, or wait for a person. Then all that is sure is that it is idle."""
+        track = group.first
+        if _is_batch(group, context) or track.process.state == "D" or track.has_stopped_to_report(context.now_s):
+            return False
+        return track.busy_s < (self._attended_s if track.role.is_attended else self._alone_s)
+
     def _stage(self, group: Group, context: Context) -> Stage:
         track = group.first
         before_s = context.now_s - track.first_s - track.pause_s
         is_steady = track.busy_s >= self._steady * before_s
-        is_batch = group.ranks or track.role.world or context.relatives.get(track.process.pid)
         if any(one.is_child_busy for one in group.tracks):
             return Stage.SUSPECT
-        if _cpu(track.process) is None or (track.role.has_terminal and not is_batch):
+        if _cpu(track.process) is None or (track.role.is_attended and not _is_batch(group, context)):
             return Stage.SUSPECT  # it may wait for input
         limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (1 if is_steady else self._patience)
         return Stage.ALARM if track.pause_s >= limit_s else Stage.SUSPECT
@@ -147,6 +163,7 @@ class StalledDetector:
         confidence = confidence_of(
             0.5, 0.5 if track.busy_s >= 5 * self._worked_s else 0.35, 0.5 if dead else 0.0,
             0.3 if is_blocked else 0.0, 0.5 if group.ranks else 0.0, 0.6 if has_stopped else 0.0,
+            0.6 if children or track.process.owner.slurm else 0.0,
         )  # fmt: skip
         return Claim(
             code="stalled.job" if group.ranks else "stalled.process",
@@ -160,6 +177,13 @@ class StalledDetector:
             lacking=("its CPU time",) if is_unseen else (),
             began_s=context.now_s - pause_s,
         )
+
+
+def _is_batch(group: Group, context: Context) -> bool:
+    """Return whether it is a job or has children, as a program with data loaders: nobody types to it."""
+    track = group.first
+    is_job = group.ranks or track.role.world or (track.process.owner.slurm and not track.role.is_attended)
+    return bool(is_job or context.relatives.get(track.process.pid))
 
 
 def _cpu(process: HostProcess) -> float | None:

@@ -1,6 +1,7 @@
 """The finding: what is wrong with which subject, since when, by which numbers, and what to do."""
 
 from enum import Enum
+from typing import Final
 
 from msgspec import Struct
 
@@ -132,6 +133,10 @@ def further_evidence(finding: Judgement) -> list[str]:
     return texts
 
 
+HIGH: Final = 0.85
+"""The least confidence that is called high."""
+
+
 def confidence_of(*weights: float) -> float:
     """Return the joint confidence of independent pieces of evidence, 0-1."""
     doubt = 1.0
@@ -144,4 +149,4 @@ def confidence_text(confidence: float | None) -> str:
     """Return low, medium or high; empty without a confidence."""
     if confidence is None:
         return ""
-    return "low" if confidence < 0.6 else "medium" if confidence < 0.85 else "high"
+    return "low" if confidence < 0.6 else "medium" if confidence < HIGH else "high"

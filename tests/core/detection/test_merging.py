@@ -1,5 +1,7 @@
 """One verdict for each trouble: what the gravest finding takes in, and what it leaves alone."""
 
+from msgspec.structs import replace
+
 from gputop.core.detection.merging import About, merged
 from gputop.core.model.finding import Finding, Stage, Subject
 from gputop.core.model.process_id import ProcessId
@@ -66,3 +68,29 @@ def test_two_stragglers_of_a_job_are_not_one() -> None:
     both = about("straggler.gpu", Stage.SUSPECT, ONE), about("straggler.host", Stage.SUSPECT, OTHER)
 
     assert codes(*both) == ["straggler.gpu", "straggler.host"]
+
+
+def test_the_heat_of_a_gpu_is_one_finding_and_that_of_another_gpu_its_own() -> None:
+    def hot(code: str, stage: Stage, uuid: str) -> About:
+        finding = Finding(
+            code=code, stage=stage, subject=Subject(label=uuid, gpu=uuid), summary=f"says {code}", since_s=0.0,
+            stage_since_s=0.0,
+        )  # fmt: skip
+        return About(finding, ())
+
+    slowed = hot("throttle.thermal", Stage.ALARM, "GPU-0")
+    first, second = merged(
+        [hot("temperature.memory", Stage.SUSPECT, "GPU-0"), slowed, hot("temperature.gpu", Stage.SUSPECT, "GPU-1")]
+    )
+
+    assert (first.code, second.code) == ("throttle.thermal", "temperature.gpu")
+    assert [one.text for one in first.evidence] == ["also seen: says temperature.memory"]
+    assert second.evidence == ()
+
+
+def test_without_more_evidence_a_process_is_said_to_be_idle_as_well_as_stalled() -> None:
+    stalled, idle = about("stalled.process", Stage.SUSPECT, ONE), about("idle.holder", Stage.OBSERVATION, ONE)
+    sure = About(replace(stalled.finding, confidence=0.9), stalled.processes)
+
+    assert codes(stalled, idle) == ["stalled.process", "idle.holder"]
+    assert codes(sure, idle) == ["stalled.process"]

@@ -111,3 +111,13 @@ def test_the_evidence_of_a_temperature_does_not_repeat_the_summary() -> None:
 
     assert hot.summary == "GPU hot: 90°C, 2°C below its limit"
     assert further_evidence(hot) == ["GPU at 90°C, normally below 87°C"]
+
+
+def test_an_old_margin_does_not_move_the_limit_of_the_board() -> None:
+    def made_at(second: int) -> Frame:
+        celsius = 84 + second  # the margin is read every 5 s
+        return frame((gpu(0, {TEMPERATURE: celsius, TEMPERATURE_MARGIN: 92 - 84 - second // 5 * 5}),))
+
+    shown = [found[0].summary for found in watch(judge_of("pressure"), range(8), made_at) if found]
+
+    assert shown == [f"GPU hot: {92 - left}°C, {left}°C below its limit" for left in (5, 4, 3, 2, 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from behaviours import IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
 from detector_benchmark.behaviour_shapes import Second
 from msgspec.structs import replace
@@ -32,7 +33,7 @@ def test_pauses_that_it_made_before_are_learned() -> None:
 def test_who_worked_in_bursts_is_a_suspect_first() -> None:
     bursts = [part for _ in range(30) for part in ((WORK, 10), (IDLE, 20))]
 
-    assert stages(found(lone(*bursts, (IDLE, 500))), CODE).keys() == {Stage.SUSPECT}
+    assert stages(found(lone(*bursts, (LOADERS, 500))), CODE).keys() == {Stage.SUSPECT}
 
 
 def test_what_is_still_at_work_on_the_cpu_is_not_stalled() -> None:
@@ -54,7 +55,7 @@ def test_a_notebook_and_a_server_may_wait() -> None:
     notebook = lone((WORK, 200), (IDLE, 900), framework="Jupyter kernel", command="python -m ipykernel_launcher")
     server = lone((WORK, 200), (IDLE, 900), command="python -m uvicorn app:app", framework="uvicorn")
     own = lone((WORK, 200), (IDLE, 900), command="python answer.py --http-port 8000")
-    option = lone((WORK, 200), (IDLE, 900), command="python train.py -i data")
+    option = lone((WORK, 320), (IDLE, 900), command="python train.py -i data")
 
     assert CODE not in codes(found(notebook))
     assert CODE not in codes(found(server))
@@ -63,7 +64,35 @@ def test_a_notebook_and_a_server_may_wait() -> None:
 
 
 def test_a_script_in_a_terminal_may_wait_for_somebody_to_type() -> None:
-    assert stages(found(lone((WORK, 200), (IDLE, 900), terminal="pts/1")), CODE).keys() == {Stage.SUSPECT}
+    briefly = lone((WORK, 400), (IDLE, 900), terminal="pts/1")
+    for_long = lone((WORK, 1850), (IDLE, 900), terminal="pts/1")
+    with_loaders = lone((WORK, 400), (LOADERS, 900), terminal="pts/1")
+
+    assert codes(found(briefly)) & {CODE, "idle.holder"} == {"idle.holder"}
+    assert stages(found(for_long), CODE).keys() == {Stage.SUSPECT}
+    assert Stage.ALARM in stages(found(with_loaders), CODE)
+
+
+def is_stalled(command: str) -> bool:
+    return CODE in codes(found(lone((WORK, 320), (IDLE, 320), command=command)))
+
+
+@pytest.mark.parametrize(
+    "command", ["/opt/matlab/bin/MATLAB -desktop", "/usr/lib/R/bin/exec/R --no-save", "julia --project"]
+)
+def test_a_session_without_a_script_is_not_called_stalled(command: str) -> None:
+    assert not is_stalled(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["/opt/matlab/bin/MATLAB -batch run", "/usr/lib/R/bin/exec/R --file=fit.R", "julia train.jl"]
+)
+def test_a_session_with_a_script_can_stall(command: str) -> None:
+    assert is_stalled(command)
+
+
+def test_a_program_that_ends_after_a_short_time_of_work_is_not_called_stalled() -> None:
+    assert codes(found(lone((WORK, 200), (IDLE, 900)))) & {CODE, "idle.holder"} == {"idle.holder"}
 
 
 def test_dead_workers_make_it_surer() -> None:
@@ -95,7 +124,7 @@ def test_progress_that_goes_on_refutes_it() -> None:
 
 
 def test_thresholds_can_be_set() -> None:
-    held = found(lone((WORK, 60), (IDLE, 100)), dials={"stalled": {"pause_s": 60, "worked_s": 30}})
+    held = found(lone((WORK, 60), (LOADERS, 100)), dials={"stalled": {"pause_s": 60, "worked_s": 30}})
 
     assert Stage.ALARM in stages(held, CODE)
 

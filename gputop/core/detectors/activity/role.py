@@ -31,8 +31,17 @@ _NOTEBOOKS: Final = ("Jupyter kernel",)
 _PROMPTS: Final = frozenset({"shell", "console", "repl", "prompt", "interactive"})  # words of the name of a script
 _SHELLS_OF_PYTHON: Final = ("ipython", "bpython", "ptpython", "IPython")
 _DEBUGGERS: Final = frozenset({"pdb", "ipdb", "pudb", "pdbpp", "debugpy", "pydevd", "gdb", "cuda-gdb", "lldb"})
+_SESSIONS: Final = frozenset(  # a person works with them, unless their arguments name the work
+    {"r", "rstudio", "rsession", "matlab", "octave", "octave-cli", "octave-gui", "julia", "sage", "maple",
+     "mathematica", "wolfram", "wolframkernel", "mathkernel", "idl", "gnuplot", "spyder", "paraview", "vmd", "pymol",
+     "chimerax", "ovito", "houdini", "maya.bin", "nuke", "resolve", "unity", "unrealeditor", "ghci", "lua", "root.exe"}
+)  # fmt: skip
+_WORK_FLAGS: Final = frozenset(
+    {"-batch", "--batch", "-r", "-e", "-f", "-c", "--eval", "--file", "--script", "--command"}
+)
 _LOADERS: Final = ("data loader", "worker process")
 _DAEMONS: Final = ("nvidia-cuda-mps", "nv-hostengine", "dcgm", "nvidia-persistenced")
+_DRAWS: Final = "C+G"
 _DEEPEST: Final = 8  # ancestors to check
 
 
@@ -40,13 +49,13 @@ class Role(Struct, frozen=True, gc=False):
     """The role of a process.
 
     ``is_daemon``: it belongs to the driver or the desktop. ``is_interactive``: a notebook or a prompt.
-    ``has_terminal``: a user may type to it. ``world``: number of ranks of its job.
+    ``is_attended``: a person may sit before it: it has a terminal or draws. ``world``: number of ranks of its job.
     """
 
     is_server: bool = False
     is_daemon: bool = False
     is_interactive: bool = False
-    has_terminal: bool = False
+    is_attended: bool = False
     world: int | None = None
 
 
@@ -59,7 +68,7 @@ def role_of(process: HostProcess, by_pid: Mapping[int, HostProcess]) -> Role:
         is_server=any(serves(one.command, one.owner.framework) for one in _lineage(process, by_pid)),
         is_daemon=is_daemon,
         is_interactive=is_interactive or (parent is not None and _is_debugger(parent.command)),
-        has_terminal=owner.terminal is not None,
+        is_attended=owner.terminal is not None or any(use.type == _DRAWS for use in process.gpus),
         world=owner.world_size,
     )
 
@@ -80,9 +89,9 @@ def _lineage(process: HostProcess, by_pid: Mapping[int, HostProcess]) -> list[Ho
 
 
 @lru_cache(256)
-def _role(*, is_server: bool, is_daemon: bool, is_interactive: bool, has_terminal: bool, world: int | None) -> Role:
+def _role(*, is_server: bool, is_daemon: bool, is_interactive: bool, is_attended: bool, world: int | None) -> Role:
     """Return a role; thousands of processes share a few."""
-    return Role(is_server, is_daemon, is_interactive, has_terminal, world)
+    return Role(is_server, is_daemon, is_interactive, is_attended, world)
 
 
 @lru_cache(256)
@@ -128,11 +137,20 @@ def _is_prompt(command: str, framework: str | None) -> bool:
         return True
     if not _PROMPTS.isdisjoint(_words(name.removesuffix(".py"))):
         return True
+    if what.name.lower() in _SESSIONS and not _names_work(what.script, arguments_of(command)[1:]):
+        return True
     if not what.name.startswith("python"):
         return False
     arguments = arguments_of(command)
     script = arguments.index(what.script) if what.script in arguments else len(arguments)
     return "-i" in arguments[1:script] or len(arguments) == 1
+
+
+def _names_work(script: str | None, arguments: list[str]) -> bool:
+    """Return whether the arguments of a session name a script, an expression or an input."""
+    flags = {argument.partition("=")[0] for argument in arguments}
+    is_named = script is not None or any(argument[:1] not in ("", "-", "+") for argument in arguments)
+    return is_named or not _WORK_FLAGS.isdisjoint(flags)
 
 
 def _words(name: str) -> list[str]:

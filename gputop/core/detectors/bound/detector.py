@@ -13,7 +13,7 @@ from gputop.core.detection.detector import FORGET_S, Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
 from gputop.core.detectors.activity.group import Group, groups
 from gputop.core.detectors.activity.process import Key, Track
-from gputop.core.detectors.bound.verdict import Bound, Means, means_of, verdict
+from gputop.core.detectors.bound.verdict import Bound, Means, is_guess, means_of, verdict
 from gputop.core.detectors.bound.wording import claim_of
 from gputop.core.detectors.subjects import job_subject
 
@@ -73,6 +73,14 @@ KIND: Final = Kind(
             "half_percent", 45.0, 1.0, 100.0,
             "gputop has to guess what a fully busy thread does. If the GPU utilization is at least this, the "
             "thread launches kernels. Below, the thread prepares data.",
+        ),
+        Dial(
+            "guess_s", 300.0, 0.0, 86400.0,
+            "gputop reports that one thread prepares data only if it looks so for this time.",
+        ),
+        Dial(
+            "fed_bytes_per_s", 3e6, 0.0, 1e12,
+            "A thread prepares data only if the PCIe traffic of the GPU is at least this.",
         ),
         Dial(
             "talking_percent", 90.0, 1.0, 100.0,
@@ -199,8 +207,13 @@ class BoundDetector:
             held.next = bound
         elif bound is not held.next:
             held.next, held.next_since_s = bound, context.now_s
-        elif held.bound is None or context.now_s - held.next_since_s >= self._dials["changes_s"]:
+        elif context.now_s - held.next_since_s >= self._lasting_s(bound, means, held):
             held.bound, held.since_s = bound, context.now_s
+
+    def _lasting_s(self, bound: Bound | None, means: Means, held: _Judged) -> float:
+        """Return for how long a new verdict has to last."""
+        usual_s = 0.0 if held.bound is None else self._dials["changes_s"]
+        return max(usual_s, self._dials["guess_s"] if is_guess(bound, means, self._dials) else 0.0)
 
     def _claim(self, group: Group, activity: Activity, context: Context) -> Claim | None:
         """Return the claim about a process or a job; a limit of a few ranks is none of the job."""

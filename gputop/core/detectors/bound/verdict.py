@@ -118,13 +118,19 @@ def _is_starved(means: Means, dials: Mapping[str, float], least: float, most_of_
 def _prepares_itself(means: Means, dials: Mapping[str, float]) -> bool:
     """Return whether one thread prepares the data and launches the kernels in turn.
 
-    Many threads compile or compute. Without power and PCIe traffic one cannot know whether the thread only launches.
+    Many threads compile or compute. Data that a thread prepares go to the GPU: without that traffic it computes.
     """
     if means.is_server or means.workers or means.gu <= 1 or means.gu >= dials["half_percent"]:
         return False
     is_one = (means.thread or 0.0) >= dials["thread_percent"] and means.cpu_percent < dials["cpu_percent"]
-    is_known = means.pcie is not None or means.watts is not None
-    return (is_one and is_known) or 100 * means.blocked_share >= dials["blocked_percent"]
+    is_fed = means.watts is not None if means.pcie is None else means.pcie >= dials["fed_bytes_per_s"]
+    return (is_one and is_fed) or 100 * means.blocked_share >= dials["blocked_percent"]
+
+
+def is_guess(bound: Bound | None, means: Means, dials: Mapping[str, float]) -> bool:
+    """Return whether only one busy thread speaks for a slow input: a search or a metric on the CPU looks the same."""
+    is_seen = means.workers or 100 * means.blocked_share >= dials["blocked_percent"]
+    return bound is Bound.INPUT and not is_seen
 
 
 def _communicates(means: Means, dials: Mapping[str, float]) -> bool:
@@ -147,8 +153,9 @@ def _launches(means: Means, dials: Mapping[str, float]) -> bool:
         return False
     busy = 1.0 if means.gu >= dials["half_percent"] else means.gu / 100  # below, the power of the busy time counts
     power = 100 * means.effort
-    if power > busy * dials["launch_power_percent"] or (means.is_server and power <= dials["fake_power_percent"]):
-        return False  # a server without power polls for requests
+    is_polling = power <= dials["fake_power_percent"] or means.gu >= dials["fake_percent"]
+    if power > busy * dials["launch_power_percent"] or (means.is_server and is_polling):
+        return False  # a server polls for requests, in a kernel or on the CPU
     is_light = (means.memory_activity or 0.0) <= dials["launch_memory_percent"]
     is_light = is_light and means.heavy_percent <= dials["launch_most_percent"]
     return is_light and (means.thread or 0.0) >= dials["thread_percent"]

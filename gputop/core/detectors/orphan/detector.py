@@ -37,7 +37,7 @@ KIND: Final = Kind(
     },
     dials=(
         Dial(
-            "gone_s", 10.0, 2.0, 3600.0,
+            "gone_s", 45.0, 2.0, 3600.0,
             "If the driver still lists a process this long after its exit, that is an observation.",
         ),
         Dial(

@@ -12,9 +12,11 @@ from gputop.core.model.owner import SlurmStep
 from gputop.core.model.sample import HostProcess
 from gputop.core.model.units import duration_text
 from gputop.core.processes.ending import end_command
-from gputop.core.processes.program import LAUNCHERS, program_of
+from gputop.core.processes.program import LAUNCHERS, arguments_of, program_of
 
 _IN_ORDER: Final = frozenset({"tmux", "screen"})
+_CONTAINER_CLIENTS: Final = frozenset({"docker", "podman", "nerdctl", "ctr", "crictl", "lxc", "kubectl"})
+_BACKGROUND: Final = frozenset({"--daemon", "--daemonize", "--background", "--detach", "-daemon"})
 _UNSEEN_S: Final = 30.0  # the driver's lists flicker
 _LONGEST: Final = 60
 
@@ -42,8 +44,9 @@ class Strays:
 
     def take(self, track: Track) -> None:
         """Add a process whose parent exited, if that is unusual for it."""
-        if track.had_parent_s >= self._parent_s and _is_stray(track.process) and track.parent_pid_before is not None:
-            self._parted.setdefault(track.parent_pid_before, {})[track.process.pid] = track
+        is_new = track.had_parent_s >= self._parent_s and track.parent_pid_before is not None
+        if is_new and _is_stray(track.process) and not _is_meant(track):
+            self._parted.setdefault(track.parent_pid_before or 0, {})[track.process.pid] = track
 
     def detect(self, context: Context) -> Iterator[Claim]:
         """Return a claim per exited parent that left children on a GPU."""
@@ -124,6 +127,15 @@ def _is_stray(process: HostProcess) -> bool:
     owner = process.owner
     is_kept = (owner.unit or "").endswith(".service") or (owner.session or "").split(" ")[0] in _IN_ORDER
     return not is_kept and any("G" not in use.type for use in process.gpus)
+
+
+def _is_meant(track: Track) -> bool:
+    """Return whether its parent exits by design: the client of a container, or a program that becomes a daemon."""
+    parent, own = program_of(track.parent_words), program_of(track.process.command)
+    if parent.name in _CONTAINER_CLIENTS and track.process.owner.container is not None:
+        return True
+    arguments = {*arguments_of(track.parent_words), *arguments_of(track.process.command)}
+    return parent.text == own.text and not _BACKGROUND.isdisjoint(arguments)
 
 
 def _idle_s(tracks: Sequence[Track], now_s: float) -> float | None:

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from gputop.core.detection.detector import Claim, Context, Dial, Kind
 from gputop.core.detectors.activity.activity import Activity
@@ -145,9 +146,13 @@ class _Rank(Struct):
         """Return the smoothed utilization."""
         return self.levels.gu
 
+    def copied(self) -> "_Rank":
+        """Return a copy, which stays as it is."""
+        return replace(self, levels=replace(self.levels, now=[*self.levels.now], usual=[*self.levels.usual]))
+
 
 class _Race(Struct):
-    """The ranks of a job, compared while all of them work."""
+    """The ranks of a job, compared while all of them work. ``before``: a copy from before the present pause."""
 
     ranks: dict[Key, _Rank] = {}
     rests: dict[Key, float] = {}
@@ -155,6 +160,17 @@ class _Race(Struct):
     seen_s: float = 0.0
     compared_s: float = 0.0
     slowest_s: float = 0.0  # the longest time for which a rank has been slow
+    before: "_Race | None" = None
+
+    def copied(self) -> "_Race":
+        """Return a copy, which stays as it is."""
+        ranks = {key: one.copied() for key, one in self.ranks.items()}
+        return replace(self, ranks=ranks, pace=replace(self.pace), before=None)
+
+    def return_to(self, before: "_Race") -> None:
+        """Forget what was compared since a copy was made."""
+        self.ranks, self.pace, self.compared_s = before.ranks, before.pace, before.compared_s
+        self.slowest_s, self.before = before.slowest_s, None
 
 
 class StragglerDetector:
@@ -181,6 +197,8 @@ class StragglerDetector:
             self._note_rests(ranks.tracks, race, step_s)
             if step_s and _is_comparable(ranks, race.rests, context, self._dials):
                 self._compare(ranks.tracks, race, step_s)
+            elif step_s and race.before is not None and any(race.rests.values()):
+                race.return_to(race.before)  # the first seconds of a pause are no difference in speed
             if race.slowest_s >= self._dials["after_s"]:
                 yield from self._slow(ranks, race, context)
         if len(self._races) > len(by_job):
@@ -188,10 +206,12 @@ class StragglerDetector:
 
     def _note_rests(self, tracks: list[Track], race: _Race, step_s: float) -> None:
         """Count for how long each rank has hardly used its GPU."""
-        least = self._dials["rests_percent"]
+        least, rested = self._dials["rests_percent"], any(race.rests.values())
         race.rests = {
             track.key: race.rests.get(track.key, 0.0) + step_s if (track.gu or 0.0) < least else 0.0 for track in tracks
         }
+        if rested != any(race.rests.values()):
+            race.before = None if rested else race.copied()
 
     def _compare(self, tracks: list[Track], race: _Race, step_s: float) -> None:
         part = step_s / (step_s + self._dials["smooth_s"]) if race.compared_s else 1.0

@@ -31,7 +31,17 @@ KIND: Final = Kind(
         "`F9`.",
     },
     dials=(
-        Dial("waiting_s", 120.0, 30.0, 86400.0, "A wait of this time is an observation."),
+        Dial("waiting_s", 240.0, 30.0, 86400.0, "A wait of this time is an observation."),
+        Dial(
+            "aside_s", 600.0, 30.0, 86400.0,
+            "While other ranks of the job work, only a wait of this time is an observation. If its first rank uses the "
+            "CPU and not its GPU, a wait is reported only as a suspect (see host_alarm_s).",
+        ),
+        Dial(
+            "longer_times", 1.25, 1.0, 100.0,
+            "For an observation, the wait must also be longer than usual. With 1.25, a quarter longer than the longest "
+            "wait that ended normally.",
+        ),
         Dial(
             "alarm_s", 300.0, 60.0, 86400.0,
             "A wait of this time is an alarm if the process worked before (see worked_s).",
@@ -95,6 +105,7 @@ class StuckDetector:
 
     def __init__(self, dials: Mapping[str, float]) -> None:
         self._waiting_s, self._worked_s = dials["waiting_s"], dials["worked_s"]
+        self._aside_s, self._longer = dials["aside_s"], dials["longer_times"]
         self._alarm_s, self._fresh_s = dials["alarm_s"], dials["fresh_alarm_s"]
         self._behind_s, self._times = dials["behind_s"], dials["times"]
         self._host_alarm_s = dials["host_alarm_s"]
@@ -102,6 +113,7 @@ class StuckDetector:
         self._suspect, self._unsteady = dials["suspect_percent"] / 100, dials["unsteady_times"]
         self._shared_s, self._moves = dials["beside_s"], dials["moves_percent"]
         self._host = dials["spins_percent"], dials["rests_percent"]
+        self._least_s = min(self._waiting_s, self._suspect * min(self._alarm_s, self._fresh_s))  # of any claim
         self._hanging: dict[str, Ranks] = {}
 
     def detect(self, context: Context) -> Iterator[Claim]:
@@ -127,7 +139,7 @@ class StuckDetector:
     # --- a single process --------------------------------------------------------------------------------------
     def _alone(self, track: Track, context: Context) -> Iterator[Claim]:
         is_collective = (track.role.world or 1) > 1
-        if track.wait_s < self._waiting_s or track.role.is_server or track.is_progressing(context.now_s):
+        if track.wait_s < self._least_s or track.role.is_server or track.is_progressing(context.now_s):
             return
         if not self._has_worked([track]) and not is_collective:
             return  # tiny kernels look like this permanently
@@ -144,7 +156,9 @@ class StuckDetector:
             waiting=[track],
             has_worked=self._has_worked([track]),
         )
-        yield hang_claim(case, Stage.OBSERVATION if is_moving else self._stage(case), context)
+        stage = Stage.OBSERVATION if is_moving else self._stage(case)
+        if stage is not Stage.OBSERVATION or self._is_unusual(case.lasted_s, track.longest_wait_s):
+            yield hang_claim(case, stage, context)
 
     def _on_shared_gpu(self, track: Track, activity: Activity, context: Context) -> Iterator[Claim]:
         """Claim a hang where a neighbour hides power and traffic. A job whose other ranks work does not hang."""
@@ -175,37 +189,52 @@ class StuckDetector:
         longest_s = max(track.wait_s for track in waiting)
         if len(waiting) + len(out) < len(stances):
             ranks.hang_s = 0.0
-            if longest_s >= self._waiting_s:
-                working = [track for track, is_so in stances if is_so is Stance.WORKS]
-                stage = Stage.SUSPECT if longest_s >= self._patience_s(ranks, working) else Stage.OBSERVATION
-                yield busy_claim(_subject(ranks, waiting, context), stage, waiting, working, context)
+            yield from self._aside(
+                ranks, waiting, [track for track, is_so in stances if is_so is Stance.WORKS], context
+            )
             return
         ranks.hang_s = (
             ranks.hang_s + context.step_s if ranks.hang_s else min(waiting[0].board.limits.rank_waits_s, longest_s)
         )
         lasted_s = min(ranks.hang_s, longest_s)
-        if lasted_s >= self._waiting_s:
-            yield self._hang(ranks, waiting, out, lasted_s, context)
+        if lasted_s >= self._least_s:
+            yield from self._hang(ranks, waiting, out, lasted_s, context)
+
+    def _aside(self, ranks: Ranks, waiting: list[Track], working: list[Track], context: Context) -> Iterator[Claim]:
+        """Claim that some ranks have waited for very long while others work."""
+        longest_s = max(track.wait_s for track in waiting)
+        is_suspect = longest_s >= self._patience_s(ranks, working)
+        if is_suspect or longest_s >= max(self._aside_s, self._longer * ranks.longest_wait_s):
+            stage = Stage.SUSPECT if is_suspect else Stage.OBSERVATION
+            yield busy_claim(_subject(ranks, waiting, context), stage, waiting, working, context)
 
     def _hang(
         self, ranks: Ranks, waiting: list[Track], out: list[tuple[Track, Stance]], lasted_s: float, context: Context
-    ) -> Claim:
+    ) -> Iterator[Claim]:
+        is_host_busy = self._is_host_busy(ranks, out, context)
         case = Case(
             code="stuck.collective",
             subject=_subject(ranks, waiting, context),
             lasted_s=lasted_s,
-            limit_s=self._limit_s(waiting, ranks.longest_wait_s, is_host_busy=self._is_host_busy(ranks, out, context)),
+            limit_s=self._limit_s(waiting, ranks.longest_wait_s, is_host_busy=is_host_busy),
             waiting=waiting,
             out=out,
             ranks=len(_participants(ranks)),
             has_worked=self._has_worked(waiting),
         )
-        return hang_claim(case, self._stage(case), context)
+        stage, is_usual = self._stage(case), is_host_busy or not self._is_unusual(lasted_s, ranks.longest_wait_s)
+        if stage is not Stage.OBSERVATION or not is_usual:
+            yield hang_claim(case, stage, context)
 
     # --- how long is too long ------------------------------------------------------------------------------------
+    def _is_unusual(self, lasted_s: float, longest_s: float) -> bool:
+        """Return whether a wait is long enough for an observation. An evaluation or a checkpoint repeats."""
+        return lasted_s >= max(self._waiting_s, self._longer * longest_s)
+
     def _is_healthy(self, ranks: Ranks, waiting: list[Track], context: Context) -> bool:
         """Return whether it reports progress, or may be several programs of tiny kernels, which look like this."""
         is_job = self._has_worked(waiting) or any((track.role.world or 1) > 1 for track in waiting)
+        is_job = is_job or any(track.process.state == "D" and track.idle_s for track in ranks.tracks)
         return not is_job or any(track.is_progressing(context.now_s) for track in ranks.tracks)
 
     def _has_worked(self, tracks: list[Track]) -> bool:

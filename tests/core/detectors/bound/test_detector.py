@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from behaviours import IDLE, WAIT, WORK, codes, found, last, lone, rank
+from behaviours import IDLE, WAIT, WORK, codes, found, last, lone, rank, stages
 from detector_benchmark.behaviour_frames import Rank
 from detector_benchmark.behaviour_shapes import V100, Second
 from examples import process
@@ -18,7 +18,7 @@ DECODE = Second(gu=97, mu=85, effort=0.6, sm=75, occupancy=30, tensor=5, dram=75
 TALK = Second(gu=99, mu=30, effort=0.35, nvlink=90_000, sm=40, occupancy=15, tensor=10, dram=20, thread=70)
 STARVED = Second(gu=40, mu=12, effort=0.3, sm=30, tensor=20, dram=8, thread=20, workers=((97.0, "R"),) * 4)
 STORAGE = replace(STARVED, workers=((10.0, "D"), (10.0, "S")))
-ALONE = Second(gu=20, mu=5, effort=0.12, sm=15, tensor=8, thread=99, state="R")
+ALONE = Second(gu=20, mu=5, effort=0.12, pcie=20.0, sm=15, tensor=8, thread=99, state="R")
 FAKE = Second(gu=100, mu=1, effort=0.05, sm=9, occupancy=3, thread=99, state="R")
 
 
@@ -38,7 +38,6 @@ def verdict(second: Second, **fields: object) -> str:
         (LAUNCH, "bound.launch"),
         (STARVED, "bound.input"),
         (STORAGE, "bound.input"),
-        (ALONE, "bound.input"),
         (FAKE, "busy.fake"),
     ],
 )
@@ -92,7 +91,7 @@ def test_a_job_has_one_verdict() -> None:
 def test_while_it_waits_idles_or_shares_its_gpu_there_is_no_verdict() -> None:
     assert found(lone((WORK, 200), (IDLE, 200)))[-1] == ()
     assert found(lone((WORK, 200)), lone((WORK, 200)))[-1] == ()
-    waiting = [rank(at, 2, (WORK, 200), (WAIT, 200)) for at in range(2)]
+    waiting = [rank(at, 2, (WORK, 200), (WAIT, 260)) for at in range(2)]
     assert [one.code for one in found(*waiting)[-1]] == ["stuck.collective"]
 
 
@@ -147,12 +146,16 @@ def test_a_program_that_computes_on_the_cpu_is_launch_bound_in_its_first_idle_se
     assert not codes(found(lone((both, 300), (IDLE, 200)), names=("bound",), change=busy))
 
 
-def test_a_program_that_compiles_on_all_cores_is_input_bound() -> None:
+def test_a_program_that_computes_on_the_cpu_is_input_bound() -> None:
     def busy(_: int, sample: Sample) -> Sample:
         return replace(sample, processes=tuple(replace(one, cpu_percent=790.0) for one in sample.processes))
 
-    assert "bound.input" in codes(found(lone((ALONE, 200))))
-    assert "bound.input" not in codes(found(lone((ALONE, 200)), change=busy))
+    loads, searches = lone((ALONE, 400)), lone((replace(ALONE, pcie=1.0), 400))
+
+    assert 360 < stages(found(loads), "bound.input")[Stage.OBSERVATION] < 380
+    assert "bound.input" not in codes(found(lone((ALONE, 200), (WORK, 200))))
+    assert "bound.input" not in codes(found(loads, change=busy))
+    assert "bound.input" not in codes(found(searches))
 
 
 def test_a_thread_that_may_launch_or_load_is_called_a_loader_where_neither_power_nor_traffic_is_known() -> None:

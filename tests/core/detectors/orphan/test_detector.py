@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gputop.core.model.catalogue import GPU_UTILIZATION, MEMORY_USED, MIG_MODE
 from gputop.core.model.finding import Finding, Stage
 from gputop.core.model.metric import Missing
-from gputop.core.model.owner import Owner, SlurmStep
+from gputop.core.model.owner import Container, Owner, SlurmStep
 from gputop.core.model.sample import Frame, Gpu, GpuProcess, GpuState, HostProcess, Presence
 
 PARENT = process(900, command="/usr/bin/python /usr/bin/torchrun --nproc-per-node=8 train.py", gpus=())
@@ -49,7 +49,7 @@ def test_a_box_that_is_well_says_nothing() -> None:
 # --- gone ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("presence", [Presence.GONE, Presence.REUSED])
 @pytest.mark.parametrize(
-    ("length", "stage"), [(10, None), (11, Stage.OBSERVATION), (61, Stage.SUSPECT), (301, Stage.ALARM)]
+    ("length", "stage"), [(45, None), (46, Stage.OBSERVATION), (61, Stage.SUSPECT), (301, Stage.ALARM)]
 )
 def test_a_process_that_is_gone_and_still_listed(length: int, stage: Stage | None, presence: Presence) -> None:
     found = shown(lambda _: of(gone(presence=presence)), range(length))
@@ -205,6 +205,23 @@ def test_a_fork_whose_main_process_was_killed_may_be_meant() -> None:
     main = process(901, command=idle().command, gpus=())
 
     assert shown(parted(main), range(200)) == [("orphan.parent", Stage.SUSPECT)]
+
+
+@pytest.mark.parametrize(
+    ("parent", "command", "owner"),
+    [
+        ("./answer --daemon", "./answer --daemon --port 9000", Owner()),
+        (
+            "docker run -d --gpus all train",
+            "python train.py",
+            Owner(container=Container(runtime="docker", id="e" * 64)),
+        ),
+    ],
+)
+def test_a_parent_that_exits_by_design_makes_no_orphan(parent: str, command: str, owner: Owner) -> None:
+    first = process(902, command=parent, gpus=())
+
+    assert not shown(parted(first, command=command, owner=owner, sm=40.0), range(500))
 
 
 def test_ranks_that_need_a_minute_to_exit_are_orphans() -> None:

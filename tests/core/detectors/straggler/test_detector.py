@@ -140,3 +140,10 @@ def test_a_small_new_difference_in_a_job_that_became_slower_is_missed() -> None:
     assert {GPU, HOST} & codes(found(*ranks, names=("straggler",)))
     assert not codes(found(*alike, names=("straggler",)))
     assert not codes(found(*as_fast, names=("straggler",)))
+
+
+def test_the_first_seconds_of_each_checkpoint_do_not_make_its_writer_slow() -> None:
+    def does(at: int) -> list[tuple[Second, int]]:
+        return [part for _ in range(60) for part in ((FULL, 4), (IDLE if at == 0 else WAIT, 16))]
+
+    assert not codes(found(*[rank(at, 4, *does(at)) for at in range(4)])) & {GPU, HOST}
