@@ -28,7 +28,7 @@ from detector_benchmark.independent.disturbances import (
 )
 from detector_benchmark.independent.drawn import Draw
 from detector_benchmark.independent.roles import but, loaders
-from detector_benchmark.independent.scripts import Part, phases
+from detector_benchmark.independent.scripts import Part, phases, warmed
 from detector_benchmark.independent.sketches import BATCH, jammed, mib_of, scene, team, turns, well_fed
 from detector_benchmark.independent.textures import rippling, waits, waits_apart
 from detector_benchmark.independent.trace import Scene, want
@@ -136,8 +136,10 @@ def gaming_boards_that_cannot_reach_each_other(seed: int) -> Scene:
     wait = waits(draw, RTX_5090)
     rests = [_alike(draw, wait) for _ in range(2)]
     does = lambda rank: phases(loads(draw, rests[rank]), (at_s, rests[rank]))
-    wants = want("hang", everyone(2), at_s, at_s + _SHOWN_S)
-    return team(seed, [RTX_5090] * 2, does, mib_of(RTX_5090, 0.5), at_s + 900, wants, allows=_OK, age_s=0.0)
+    wants = want("hang", everyone(2), 50, at_s + _SHOWN_S)  # the wait begins when the last rank is loaded
+    return team(
+        seed, [RTX_5090] * 2, does, warmed(480, 16000, at_s=45, over_s=20), at_s + 900, wants, allows=_OK, age_s=0.0
+    )
 
 
 def solver_of_mpi_frozen_in_its_first_sum(seed: int) -> Scene:
@@ -149,7 +151,13 @@ def solver_of_mpi_frozen_in_its_first_sum(seed: int) -> Scene:
     does = lambda rank: phases(loads(draw, rests[rank]), (at_s, rests[rank]))
     more: Any = {"launcher": "mpirun", "command": "./wave -i grid.nc", "age_s": 0.0, "allows": _OK}
     return team(
-        seed, [V100] * 4, does, mib_of(V100, 0.4), at_s + 900, want("hang", everyone(4), at_s, at_s + 840), **more
+        seed,
+        [V100] * 4,
+        does,
+        warmed(310, 6300, at_s=45, over_s=20),
+        at_s + 900,
+        want("hang", everyone(4), 50, at_s + 840),
+        **more,
     )
 
 

@@ -34,7 +34,7 @@ from detector_benchmark.independent.boards import (
 from detector_benchmark.independent.disturbances import bad_process_zeros, late_power, no_process_values, often_gaps
 from detector_benchmark.independent.drawn import Draw
 from detector_benchmark.independent.roles import ranks
-from detector_benchmark.independent.scripts import Part, cycle, phases, sometimes
+from detector_benchmark.independent.scripts import Part, cycle, phases, sometimes, warmed
 from detector_benchmark.independent.sketches import jammed, mib_of, scene, team
 from detector_benchmark.independent.textures import rippling, saving, waits
 from detector_benchmark.independent.trace import Scene
@@ -51,11 +51,14 @@ def _goes_on(
     does: _Does,
     until_s: float = 1500,
     *,
+    loads_s: float = 0.0,
     disturb: Callable[[Draw], Sequence[Any]] = lambda draw: (),
     **more: Any,
 ) -> Scene:
+    """Let a job go on for ever. ``loads_s``: when it takes its memory, if it is started at the beginning."""
     draw = Draw(seed, name)
-    memory = mib_of(board, draw.between(0.4, 0.9))
+    level_of = mib_of(board, draw.between(0.4, 0.9))
+    memory = warmed(600, level_of(0.0), at_s=loads_s, over_s=25) if loads_s else level_of
     return team(seed, [board] * size, does(draw), memory, until_s, disturb=disturb(draw), **more)
 
 
@@ -135,7 +138,7 @@ def _begins(
         steps = rippling(draw, train(draw.work(LORA), step_s=1.2))
         return lambda rank: phases(HOST, (draw.between(14, 22), own if rank == 0 else wait), (until_s, steps))
 
-    return _goes_on(seed, name, board, size, does, for_s[1] + 500, age_s=0.0, **more)
+    return _goes_on(seed, name, board, size, does, for_s[1] + 500, loads_s=for_s[0], age_s=0.0, **more)
 
 
 def weights_fetched_by_rank_zero(seed: int) -> Scene:
@@ -159,7 +162,7 @@ def weights_copied_by_one_rank_after_the_other(seed: int) -> Scene:
         ends = [15 + n * each_s for n in range(5)]
         return lambda rank: phases(HOST, (ends[rank], COPY), (ends[rank + 1], wait), (ends[4] + 5, steps))
 
-    return _goes_on(seed, "k5wait10", RTX_3090, 4, does, 900, age_s=0.0, allows="spin~")
+    return _goes_on(seed, "k5wait10", RTX_3090, 4, does, 900, loads_s=30, age_s=0.0, allows="spin~")
 
 
 def programs_compiled_on_all_hosts(seed: int) -> Scene:
@@ -170,7 +173,9 @@ def programs_compiled_on_all_hosts(seed: int) -> Scene:
         ends = [draw.between(110, 150), draw.between(120, 180), draw.between(225, 250), draw.between(110, 160)]
         return lambda rank: phases(HOST, (20, MANY.but(cpu=400.0)), (ends[rank], wait), (max(ends) + 1, steps))
 
-    return _goes_on(seed, "k5wait11", GH200, 4, does, 900, age_s=0.0, launcher="srun", allows="spin~ straggler~")
+    return _goes_on(
+        seed, "k5wait11", GH200, 4, does, 900, loads_s=205, age_s=0.0, launcher="srun", allows="spin~ straggler~"
+    )
 
 
 # --- waits that belong to the work ----------------------------------------------------------------------------------

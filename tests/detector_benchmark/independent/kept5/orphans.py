@@ -131,7 +131,7 @@ def seven_ranks_on_after_a_crash(seed: int) -> Scene:
 
 
 def all_ranks_of_a_lost_session(seed: int) -> Scene:
-    """The session that had started four spawned ranks on A6000 was closed; the ranks wait for the next epoch: an alarm."""
+    """The session that had started four spawned ranks on A6000 was closed; three of them live on and wait for the fourth: an alarm."""
     return _ranks_left(seed, "k5orphan6", A6000, 4, LORA, launcher="spawn", dead=[3], is_alarm=True)
 
 
