@@ -5,6 +5,7 @@ import selectors
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
@@ -26,11 +27,13 @@ class Ran(Struct, frozen=True):
 def run_bounded(
     words: Sequence[str], limit_s: float, most_bytes: int, environment: Mapping[str, str],
     *, stdin: int = subprocess.DEVNULL, user: int | None = None, can_ask: bool = False,
+    grace_s: float = 0.0,
 ) -> Ran:  # fmt: skip
     """Run a program without a shell; kill it at a limit. ``stdin``: a descriptor, else it has no input.
 
     ``user``: a uid without the rights of its groups; None is our own. ``can_ask``: it keeps our terminal.
-    Raises OSError if it cannot be started.
+    ``grace_s``: SIGTERM comes so long before SIGKILL, to end what it began elsewhere. Raises OSError if it cannot be
+    started.
     """
     until = time.monotonic() + limit_s
     pipe = subprocess.PIPE
@@ -45,6 +48,10 @@ def run_bounded(
         except subprocess.TimeoutExpired:
             status, excess = None, "took too long"
         finally:
+            if grace_s:
+                child.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(grace_s)
             child.kill()
         return Ran(status, out, err, excess)
 

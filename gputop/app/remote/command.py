@@ -25,7 +25,8 @@ def run_there(hosts: Sequence[str], words: Sequence[str]) -> int:
     host, *others = hosts
     if others:
         raise BadRequestError(
-            "a command runs on one host. For several, run it once for each, or see: gputop fleet --help"
+            "a command runs on one host. doctor and probe run on several: gputop doctor --hosts"
+            f" {','.join(hosts)}. For an overview, see: gputop fleet --help"
         )
     command = reached(host).command(words, can_ask=True, variables=(f"{UNTIL_INPUT_ENDS}=1",))
     out, err = (subprocess.PIPE if stream.isatty() else None for stream in (sys.stdout, sys.stderr))

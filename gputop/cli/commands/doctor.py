@@ -2,7 +2,10 @@
 
 import argparse
 
+from gputop.app.hosts.request import HostsRequest
+from gputop.app.hosts.run import run_on_hosts
 from gputop.app.monitoring.doctor import DoctorRequest, doctor
+from gputop.cli.args.hosts import add_hosts, check_alone, words_there
 from gputop.cli.args.options import add_demo, add_ending, whole
 from gputop.cli.args.parser import USAGE, Parser
 from gputop.cli.args.requests import request_of
@@ -23,6 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="expected number of GPUs (default: expected_gpus in the configuration file)",
     )
     add_demo(parser, box="dying")
+    add_hosts(parser, limit_s=60.0, limit="1m")
     parser.description = (
         "Check the driver, GPUs and configuration of this host, and suggest fixes for problems.\n"
         "gputop only reports: it changes nothing and applies no fix."
@@ -31,10 +35,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         parser,
         "gputop doctor --expect 8 --quiet",
         "gputop doctor --json | jq -r '.checks[] | select(.severity == \"fail\") | .code'",
-        status="0 healthy, 1 warnings, 2 act now, 3 no GPU to check, 64 bad options",
+        "gputop doctor --hosts 'node[01-08]' --expect 8",
+        status="0 healthy, 1 warnings, 2 act now, 3 no GPU to check or a host without a result, 64 bad options; of many"
+        " hosts the worst one",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Collect the facts, judge them and print the diagnosis."""
-    return doctor(request_of(options, DoctorRequest))
+    if options.hosts is None:
+        check_alone(options)
+        return doctor(request_of(options, DoctorRequest))
+    words = words_there(options.words, {"--json": False, "--quiet": False, "-q": False})
+    there = {"command": "doctor", "words": (*words, "--json"), "json": "-" if options.is_json else None}
+    return run_on_hosts(request_of(argparse.Namespace(**vars(options) | there), HostsRequest))

@@ -4,9 +4,12 @@ import argparse
 from collections.abc import Callable
 from typing import Final
 
-from gputop.app.errors import OK
+from gputop.app.errors import OK, BadRequestError
+from gputop.app.hosts.request import HostsRequest
+from gputop.app.hosts.run import run_on_hosts
 from gputop.app.probing.command import list_tests, run_probe
 from gputop.app.probing.request import ProbeRequest
+from gputop.cli.args.hosts import add_hosts, check_alone, words_there
 from gputop.cli.args.options import add_ending, add_place, duration, seconds
 from gputop.cli.args.parser import USAGE, Parser
 from gputop.cli.args.requests import request_of
@@ -56,12 +59,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="print the tests and exit")
     add_place(parser, repeats=False)
+    add_hosts(parser, limit_s=7200.0, limit="2h")
     add_ending(
         parser,
         "gputop probe --level quick -i 0,1",
         "gputop probe gemm.bf16 memory --json - | jq .status",
+        "gputop probe --hosts slurm:gpu --batch --level quick > probe.sh",
         status="(of the worst GPU) 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused because it is in use, 5"
-        " nothing was tested, 64 bad options, 130 stopped",
+        " nothing was tested, 64 bad options, 130 stopped; of many hosts the worst one, and 3 for a host without a"
+        " result",
     )
 
 
@@ -116,7 +122,14 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         list_tests()
         return OK
-    return run_probe(request_of(options, ProbeRequest))
+    if options.hosts is None:
+        check_alone(options)
+        return run_probe(request_of(options, ProbeRequest))
+    for name, value in (("--junit", options.junit), ("--control", options.is_controlled)):
+        if value:
+            raise BadRequestError(f"{name} cannot be combined with --hosts")
+    there = {"command": "probe", "words": (*words_there(options.words, {"--json": True}), "--json", "-")}
+    return run_on_hosts(request_of(argparse.Namespace(**vars(options) | there), HostsRequest))
 
 
 def _memory(text: str) -> tuple[float, int | None]:

@@ -65,7 +65,7 @@ function _shtab_gputop_using
 end
 
 set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export serve notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' hosts 'hosts list' 'hosts add' 'hosts remove' 'hosts clean' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --copy --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --host-name --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --secret-file --seed --series --sort --source --textfile --theme --time --timeout --user --visitors --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --copy --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --host-name --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --results --secret-file --seed --series --slurm --sort --source --textfile --theme --time --timeout --user --visitors --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -282,6 +282,12 @@ complete -c gputop -n '_shtab_gputop_using doctor' -l json -d 'one line of JSON'
 complete -c gputop -n '_shtab_gputop_using doctor' -s q -l quiet -d 'print only problems; nothing if there are none'
 complete -c gputop -n '_shtab_gputop_using doctor' -l expect -x -d 'expected number of GPUs (default: expected_gpus in the configuration file)'
 complete -c gputop -n '_shtab_gputop_using doctor' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default dying)'
+complete -c gputop -n '_shtab_gputop_using doctor' -l hosts -x -d 'run on these hosts, and print those that fail: '"'"'node[01-08]'"'"'; or Slurm'"'"'s hosts with GPUs: slurm, slurm:PARTITION, slurm:job:NUMBER'
+complete -c gputop -n '_shtab_gputop_using doctor' -l over -xka "ssh srun" -d 'ssh or srun (default: srun where Slurm is installed, else ssh)'
+complete -c gputop -n '_shtab_gputop_using doctor' -l slurm -x -d 'further options of srun or sbatch: --slurm='"'"'--partition=gpu --gpus-per-node=8'"'"''
+complete -c gputop -n '_shtab_gputop_using doctor' -l batch -d 'print a script for sbatch, and exit'
+complete -c gputop -n '_shtab_gputop_using doctor' -l results -xka "(__fish_complete_path (commandline -ct))" -d 'print the table of what that script wrote to this file'
+complete -c gputop -n '_shtab_gputop_using doctor' -l wait -x -d 'time limit of each host (default 1m)'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a probe -d 'Test GPUs in parallel, with a program that a plugin provides. gputop refuses to test GPUs in use. gputop changes no GPU setting and ends only processes that it started itself.'
 complete -c gputop -n '_shtab_gputop_using probe' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using probe' -l level -xka "quick standard long soak" -d 'how thorough: quick, standard, long, soak (default standard)'
@@ -304,6 +310,12 @@ complete -c gputop -n '_shtab_gputop_using probe' -l control -d 'report progress
 complete -c gputop -n '_shtab_gputop_using probe' -l list -d 'print the tests and exit'
 complete -c gputop -n '_shtab_gputop_using probe' -s i -l gpu -xka "(_gputop_gpus)" -d 'only these GPUs, by index (0,2 or 0-3), UUID or bus ID'
 complete -c gputop -n '_shtab_gputop_using probe' -l demo -xka "training h200 mig workstation trouble dying" -d 'a simulated machine instead of this host: training, h200, mig, workstation, trouble, dying (default training)'
+complete -c gputop -n '_shtab_gputop_using probe' -l hosts -x -d 'run on these hosts, and print those that fail: '"'"'node[01-08]'"'"'; or Slurm'"'"'s hosts with GPUs: slurm, slurm:PARTITION, slurm:job:NUMBER'
+complete -c gputop -n '_shtab_gputop_using probe' -l over -xka "ssh srun" -d 'ssh or srun (default: srun where Slurm is installed, else ssh)'
+complete -c gputop -n '_shtab_gputop_using probe' -l slurm -x -d 'further options of srun or sbatch: --slurm='"'"'--partition=gpu --gpus-per-node=8'"'"''
+complete -c gputop -n '_shtab_gputop_using probe' -l batch -d 'print a script for sbatch, and exit'
+complete -c gputop -n '_shtab_gputop_using probe' -l results -xka "(__fish_complete_path (commandline -ct))" -d 'print the table of what that script wrote to this file'
+complete -c gputop -n '_shtab_gputop_using probe' -l wait -x -d 'time limit of each host (default 2h)'
 complete -c gputop -n '_shtab_gputop_using probe; and test $_shtab_gputop_npos -ge 0' -ka "(_gputop_tests)" -d 'only these tests, such as gemm.bf16 or memory (--list shows all)'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a mig -d 'Show, plan and change the MIG layout of the GPUs.'
 complete -c gputop -n '_shtab_gputop_using mig' -s h -l help -d 'show this help message and exit'

@@ -1,0 +1,1 @@
+"""Commands on many hosts: the script for Slurm, and the results."""
