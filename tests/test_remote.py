@@ -4,9 +4,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from children import child, only
@@ -142,22 +143,71 @@ def test_a_copy_that_was_brought_does_not_run(box: SshHost) -> None:
         assert shown.end() == 0
     done = gputop(box, "snapshot", "--demo", "--json", "--wait", "0")
 
+    pattern = gputop(box, "snapshot", "--demo", "--wait", "0", "--where", "cmd~tr.in")
+    screen = gputop(box, "config", "show")
     assert (done.returncode, json.loads(done.stdout)["host"]["name"]) == (0, "dgx-07")
+    assert (pattern.returncode, pattern.stderr) == (0, "")
+    assert (screen.returncode, "this gputop has no screen" in screen.stderr) == (1, True)
     assert [path.name for path in (box.place / "home" / ".cache" / "gputop").iterdir()] == ["brought"]
 
 
-def test_a_copy_is_sent_to_a_python_that_it_does_not_fit(box: SshHost) -> None:
+def test_a_copy_is_offered_to_a_python_that_is_too_old(box: SshHost) -> None:
     box.uninstall()
-    other = box.place / "bin" / "python3"
-    other.write_text("#!/bin/sh\necho 3.9 x86_64\n")
-    other.chmod(0o700)
-    (box.place / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}").symlink_to(other)
+    box.pretend_python("3.9 x86_64", status=1)
     with terminal(*GPUTOP, "--host", "box", "--demo", environment=box.environment) as shown:
-        shown.until("Copy gputop there?")
-        shown.press("y\r")
         assert shown.end() == 3
-    assert f"it has no Python {sys.version_info[0]}.{sys.version_info[1]}" in shown.text
-    assert "but 3.9 x86_64" in shown.text
+    assert "gputop needs Python 3.10 or newer there, and it has only Python 3.9 x86_64" in shown.text
+    assert "Copy gputop there?" not in shown.text
+
+
+def test_another_python_or_machine_gets_the_compiled_parts_of_this_one(box: SshHost, tmp_path: Path) -> None:
+    pytest.importorskip("pip")
+    box.uninstall()
+    box.pretend_python("3.10 aarch64")
+    wheels(tmp_path / "index", "cp310-cp310-manylinux2014_aarch64")
+    variables = box.environment | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index")}
+    subprocess.run([*GPUTOP, "hosts", "add", "box", "--copy", "yes"], env=box.environment, check=True)
+    with terminal(*GPUTOP, "--host", "box", "--demo", environment=variables) as shown:
+        shown.end()  # these parts cannot run here
+
+    assert "box has Python 3.10 on aarch64" in shown.text
+    assert "Copy gputop there?" not in shown.text
+    brought = box.place / "home" / ".cache" / "gputop" / "brought"
+    parts = {path.name for path in brought.rglob("*.so")}
+    assert parts == {f"_{name}.cpython-310-aarch64-linux-gnu.so" for name in ("msgspec", "psutil", "re2")}
+    assert [path.name for path in brought.rglob("tomli/*.py")] == ["__init__.py"]
+
+
+def test_compiled_parts_that_cannot_be_fetched_have_no_reason(box: SshHost, tmp_path: Path) -> None:
+    pytest.importorskip("pip")
+    box.uninstall()
+    box.pretend_python("3.14 aarch64")
+    wheels(tmp_path / "index", "cp310-cp310-manylinux2014_aarch64")
+    variables = box.environment | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index")}
+    subprocess.run([*GPUTOP, "hosts", "add", "box", "--copy", "yes"], env=box.environment, check=True)
+    with terminal(*GPUTOP, "--host", "box", "--demo", size=(200, 44), environment=variables) as shown:
+        assert shown.end() == 3
+    assert "the compiled parts for Python 3.14 on aarch64 could not be fetched: ERROR: No matching" in shown.text
+    assert not (box.place / "home" / ".cache").exists()
+
+
+def wheels(folder: Path, tag: str) -> None:
+    """Fill a package index with the compiled libraries, each with one compiled part, and tomli."""
+    folder.mkdir()
+    for name, package in (("msgspec", "msgspec"), ("psutil", "psutil"), ("re2", "google-re2"), ("tomli", "")):
+        release = f"{(package or name).replace('-', '_')}-{version(package) if package else '2.0'}"
+        fits = tag if package else "py3-none-any"
+        part = {f"{name}/_{name}.cpython-310-aarch64-linux-gnu.so": ""} if package else {}
+        told = {
+            "METADATA": f"Metadata-Version: 2.1\nName: {package or name}\nVersion: {release.rpartition('-')[2]}\n",
+            "WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {fits}\n",
+            "RECORD": "",
+        }
+        files = {f"{name}/__init__.py": "", **part}
+        files |= {f"{release}.dist-info/{each}": text for each, text in told.items()}
+        with ZipFile(folder / f"{release}-{fits}.whl", "w") as wheel:
+            for path, text in files.items():
+                wheel.writestr(path, text)
 
 
 # --- changes -----------------------------------------------------------------------------------------------------

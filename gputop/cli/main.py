@@ -25,6 +25,7 @@ _OF_SOURCES: Final = (
 )  # fmt: skip
 CANNOT_WRITE: Final = 1
 CANNOT_RUN: Final = 1
+_OF_THE_SCREEN: Final = ("gputop.ui", "textual", "rich")
 _HELP: Final = ("-h", "--help")
 _FULL: Final = (ENOSPC, EDQUOT, EFBIG)
 NO_PLUGINS: Final = "GPUTOP_NO_PLUGINS"
@@ -70,6 +71,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
         status = _stopped_by(error)
     except (RuntimeError, MemoryError) as error:
         status = _limited_by(error)
+    except ModuleNotFoundError as error:
+        status = _lacking(error)
     except KeyboardInterrupt:
         status = 130
     except UseCaseError as error:
@@ -109,6 +112,14 @@ def _stopped_by(error: OSError) -> int:
         return _limited_by(error)
     print(f"gputop: cannot write the output: {error.strerror}", file=sys.stderr)
     return CANNOT_WRITE
+
+
+def _lacking(error: ModuleNotFoundError) -> int:
+    """Report that this gputop has no screen, and return the exit status; raise the error for any other module."""
+    if error.name is None or not error.name.startswith(_OF_THE_SCREEN):
+        raise error
+    warn(f"this gputop has no screen ({error.name} is missing), as a copy that came by ssh. Install gputop here")
+    return CANNOT_RUN
 
 
 def _limited_by(error: Exception) -> int:

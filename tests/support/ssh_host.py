@@ -83,6 +83,15 @@ class SshHost:
         name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
         (self.place / "bin" / name).symlink_to(os.path.realpath(sys.executable))
 
+    def pretend_python(self, kind: str, *, status: int = 0) -> None:
+        """Let all Pythons of the host be the one of the tests, but call themselves ``3.10 aarch64``."""
+        real = os.path.realpath(sys.executable)
+        answer = f'case "$3" in *Py_GIL_DISABLED*) echo "{kind}"; exit {status};; esac'
+        for name in ("python3", *(f"python3.{minor}" for minor in range(8, 20))):
+            program = self.place / "bin" / name
+            program.write_text(f'#!/bin/sh\n{answer}\nexec {real} "$@"\n')
+            program.chmod(0o700)
+
     @property
     def pids(self) -> list[int]:
         """Return the pid of each gputop that was started on the host."""

@@ -1,25 +1,41 @@
 """A copy of gputop for a host that lacks it, after a question."""
 
 import subprocess
-from typing import Final
+import threading
+from contextlib import closing, suppress
+from typing import IO, Final
 
 from gputop.app.remote.consent import Consents
-from gputop.app.remote.luggage import fitting, packed
+from gputop.app.remote.luggage import own_kind, packed
+from gputop.app.remote.wheels import FetchError
 from gputop.app.terminal import Person
 from gputop.core.model.units import bytes_text
-from gputop.core.text.text import clean
+from gputop.core.protocol.python_kind import PythonKind, kind_of
+from gputop.core.text.text import clean, excerpt
 from gputop.wire.ssh import unpack
 from gputop.wire.ssh.command import BROUGHT, Remote
 
-_FITS: Final = "import sys, platform; print('%d.%d' % sys.version_info[:2], platform.machine())"
-# $1: a name of Python; $2: what it must print; $3: the program that asks it; $4: the program to run
+_MARK: Final = "gputop-python"  # before the answer: a login shell may print lines of its own
+_NAMES: Final = ("python3", *(f"python3.{minor}" for minor in range(14, 9, -1)))
+# Free-threaded Pythons need compiled parts of their own, which gputop does not bring.
+_FITS: Final = (
+    "import sys, platform, sysconfig; free = 't' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''; "
+    "print('%d.%d%s' % (*sys.version_info[:2], free), platform.machine()); "
+    "sys.exit(bool(free) or sys.version_info < (3, 10))"
+)
+# $1: the program that prints what a Python is; $2: the program to run; then names of Pythons, the best first
 _SCRIPT: Final = (
-    'for p in "$1" python3; do '
-    '[ "$("$p" -c "$3" 2>/dev/null)" = "$2" ] && exec "$p" -I -c "$4"; '
+    'fits="$1"; program="$2"; shift 2; old=; '
+    'for p in "$@"; do '
+    'if found=$("$p" -I -c "$fits" 2>/dev/null); '
+    f'then printf "\\n{_MARK} %s\\n" "$found"; exec "$p" -I -c "$program"; fi; '
+    '[ -z "$found" ] || old="$found"; '
     "done; "
-    'echo "it has no Python $2, but $(python3 -c "$3" 2>/dev/null || echo none)" >&2; exit 2'
+    'echo "gputop needs Python 3.10 or newer there, and it has ${old:+only Python }${old:-none}" >&2; exit 2'
 )
 _MOST_LETTERS: Final = 300
+_MOST_LINES: Final = 1000
+_LINE_BYTES: Final = 4096
 
 
 def bring(remote: Remote, person: Person, consents: Consents) -> str:
@@ -29,34 +45,93 @@ def bring(remote: Remote, person: Person, consents: Consents) -> str:
         return f"you did not agree to copy it there. To be asked again: gputop hosts add {remote.host}"
     if answer is None and not person.can_answer():
         return "no terminal to ask whether to copy it there"
-    archive = packed()
-    person.warn(
-        f"gputop is not installed on {remote.host}. It can bring a copy of itself: {bytes_text(len(archive))} into"
-    )
-    person.warn(f"{BROUGHT} there. Nothing else changes. To remove it: gputop hosts clean {remote.host}")
+    with closing(_Unpacker(remote)) as unpacker:
+        kind = unpacker.kind()
+        if kind is None:
+            return unpacker.problem()
+        if not _agrees(remote.host, kind, person, consents):
+            return f"you did not agree to copy it there. To be asked again: gputop hosts add {remote.host}"
+        try:
+            archive = packed(kind)
+        except FetchError as error:
+            return f"the compiled parts for {kind} could not be fetched: {error}"
+        return unpacker.send(archive)
+
+
+def _agrees(host: str, kind: PythonKind, person: Person, consents: Consents) -> bool:
+    """Say what is copied, and ask unless the user has answered before."""
+    size = bytes_text(len(packed(own_kind())))
+    person.warn(f"gputop is not installed on {host}. It can bring a copy of itself: {size} into")
+    person.warn(f"{BROUGHT} there. Nothing else changes. To remove it: gputop hosts clean {host}")
+    if kind != own_kind():
+        person.warn(f"{host} has {kind}, and you have {own_kind()}. So gputop first fetches the compiled")
+        person.warn("libraries for it from your package index, into a temporary folder here.")
+    answer = consents.of(host)
     if answer is None:
         answer = person.agrees("Copy gputop there?")
-        problem = consents.keep((remote.host,), answer)
+        problem = consents.keep((host,), answer)
         if problem:
             person.warn(problem)
-    if not answer:
-        return (
-            f"you did not agree to copy it there. gputop asks once; to be asked again: gputop hosts add {remote.host}"
+    return answer
+
+
+class _Unpacker:
+    """The program on the host that waits for the archive. ssh may ask for a password on the terminal."""
+
+    def __init__(self, remote: Remote) -> None:
+        with open(unpack.__file__, encoding="utf-8") as opened:
+            program = f"{opened.read()}\nunpack({BROUGHT!r})\n"
+        names = dict.fromkeys((f"python{own_kind().python}", *_NAMES))
+        pipe = subprocess.PIPE
+        self._child = subprocess.Popen(
+            remote.shell(_SCRIPT, ("sh", _FITS, program, *names), can_ask=True), stdin=pipe, stdout=pipe, stderr=pipe
         )
-    return _copied(remote, archive)
+        self._last = b""
+        self._reader = threading.Thread(target=self._keep_last, args=(self._child.stderr,), daemon=True)
+        self._reader.start()
 
+    def close(self) -> None:
+        """End it."""
+        self._child.kill()
+        with suppress(BrokenPipeError), self._child:
+            pass
 
-def _copied(remote: Remote, archive: bytes) -> str:
-    """Send the archive; return why it cannot be used there."""
-    with open(unpack.__file__, encoding="utf-8") as opened:
-        program = f"{opened.read()}\nunpack({BROUGHT!r})\n"
-    fits = fitting()
-    words = ("sh", f"python{fits.partition(' ')[0]}", fits, _FITS, program)
-    done = subprocess.run(
-        remote.shell(_SCRIPT, words, can_ask=True), input=archive, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        check=False,
-    )  # fmt: skip
-    if done.returncode == 0:
-        return ""
-    last = clean(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])[:_MOST_LETTERS]
-    return f"the copy could not be made: {last or f'status {done.returncode}'}"
+    def kind(self) -> PythonKind | None:
+        """Return the Python that waits; None if none does."""
+        pipe = self._child.stdout
+        for _ in range(_MOST_LINES):
+            line = pipe.readline(_LINE_BYTES) if pipe is not None else b""
+            if not line:
+                break
+            mark, _, text = line.decode(errors="replace").strip().partition(" ")
+            if mark == _MARK:
+                return kind_of(text)
+        else:
+            self._child.kill()
+        return None
+
+    def send(self, archive: bytes) -> str:
+        """Send the archive; return why it cannot be used there."""
+        with suppress(BrokenPipeError):
+            self._pipe.write(archive)
+        problem = self.problem()
+        return "" if self._child.returncode == 0 else f"the copy could not be made: {problem}"
+
+    def problem(self) -> str:
+        """Wait for its end, and return the last line of stderr."""
+        with suppress(BrokenPipeError):
+            self._pipe.close()
+        status = self._child.wait()
+        self._reader.join()
+        said = self._last.decode(errors="replace").strip()
+        return excerpt(clean(said), _MOST_LETTERS) or f"ssh ended with status {status}"
+
+    @property
+    def _pipe(self) -> IO[bytes]:
+        pipe = self._child.stdin
+        assert pipe is not None  # noqa: S101 - as it was started
+        return pipe
+
+    def _keep_last(self, pipe: IO[bytes] | None) -> None:
+        while pipe is not None and (line := pipe.readline(_LINE_BYTES)):
+            self._last = line if line.strip() else self._last

@@ -1,47 +1,68 @@
-"""The copy of gputop for a host that lacks it: its own files and the libraries that a sampler needs, as one archive."""
+"""The copy of gputop for a host that lacks it: all but the screen, with its libraries, as one archive."""
 
 import io
 import os
 import platform
 import sys
 import tarfile
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Final
 
-PACKAGES: Final = ("gputop", "msgspec", "pynvml", "psutil", *(("tomli",) if sys.version_info < (3, 11) else ()))
+from gputop.app.remote.wheels import fetch
+from gputop.core.protocol.python_kind import PythonKind
+
+_PURE: Final = ("gputop", "pynvml", "tomlkit", "yaml")
+_COMPILED: Final = {"msgspec": "msgspec", "psutil": "psutil", "re2": "google-re2"}  # packages by name of import
+_BEFORE_3_11: Final = {"tomli": "tomli"}
 _LEFT_OUT: Final = ("gputop/ui", "psutil/tests")
-_ENDS: Final = (".py", ".so")
 
 
-def fitting() -> str:
-    """Return the Python and the machine type that the compiled parts fit: ``3.11 x86_64``."""
-    return f"{sys.version_info[0]}.{sys.version_info[1]} {platform.machine()}"
+def own_kind() -> PythonKind:
+    """Return the Python that the compiled parts here fit."""
+    return PythonKind(python=f"{sys.version_info[0]}.{sys.version_info[1]}", machine=platform.machine())
 
 
-def packed() -> bytes:
-    """Return the archive. Its names are relative to a folder for packages."""
+def packed(kind: PythonKind) -> bytes:
+    """Return the archive for a Python; its names are relative to a folder for packages.
+
+    Compiled parts that are not here come from the user's package index. Raises FetchError without them.
+    """
+    more = _COMPILED | (_BEFORE_3_11 if kind.minor < 11 else {})
+    if kind == own_kind():
+        return _archive([*_here(_PURE, (".py",)), *_here(more, (".py", ".so"))])
+    with tempfile.TemporaryDirectory(prefix="gputop-") as folder:
+        fetch(tuple(more.values()), kind, folder)
+        fetched = (each for name in more for each in _under(f"{folder}/{name}", name, (".py", ".so")))
+        return _archive([*_here(_PURE, (".py",)), *fetched])
+
+
+def _archive(files: list[tuple[str, str]]) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as archive:
-        for name in PACKAGES:
-            for path, short in _files(name):
-                archive.add(path, short, recursive=False, filter=_plain)
+        for path, short in files:
+            archive.add(path, short, recursive=False, filter=_plain)
     return out.getvalue()
 
 
-def _files(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of each file of a package or module, and its name in the archive."""
-    spec = find_spec(name)
-    if spec is None or spec.origin is None:
-        return
-    if not spec.submodule_search_locations:
-        yield spec.origin, os.path.basename(spec.origin)
-        return
-    top = os.path.dirname(spec.origin)
+def _here(names: Iterable[str], ends: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the path of each file of installed packages and modules, and its name in the archive."""
+    for name in names:
+        spec = find_spec(name)
+        if spec is None or spec.origin is None:
+            continue
+        if spec.submodule_search_locations:
+            yield from _under(os.path.dirname(spec.origin), name, ends)
+        else:
+            yield spec.origin, os.path.basename(spec.origin)
+
+
+def _under(top: str, name: str, ends: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for folder, folders, files in os.walk(top):
         inner = os.path.join(name, os.path.relpath(folder, top)).removesuffix("/.")
         folders[:] = [each for each in sorted(folders) if f"{inner}/{each}" not in _LEFT_OUT]
-        yield from ((f"{folder}/{each}", f"{inner}/{each}") for each in sorted(files) if each.endswith(_ENDS))
+        yield from ((f"{folder}/{each}", f"{inner}/{each}") for each in sorted(files) if each.endswith(ends))
 
 
 def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:

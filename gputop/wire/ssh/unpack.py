@@ -12,27 +12,27 @@ import tempfile
 
 
 def unpack(place: str) -> None:
-    """Unpack the archive on stdin to a folder, which takes the place of the one before."""
-    place = os.path.expanduser(place)
-    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-    draft = tempfile.mkdtemp(dir=os.path.dirname(place))
-    try:
-        lay_out(draft)
-        shutil.rmtree(place, ignore_errors=True)
-        os.rename(draft, place)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    """Unpack the archive on stdin to a folder, which takes the place of the one before; without one, change nothing."""
+    with tarfile.open(fileobj=sys.stdin.buffer, mode="r|gz") as archive:
+        place = os.path.expanduser(place)
+        os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+        draft = tempfile.mkdtemp(dir=os.path.dirname(place))
+        try:
+            lay_out(archive, draft)
+            shutil.rmtree(place, ignore_errors=True)
+            os.rename(draft, place)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
-def lay_out(draft: str) -> None:
-    """Fill the folder, and try the compiled part."""
+def lay_out(archive: tarfile.TarFile, draft: str) -> None:
+    """Fill the folder, and try the compiled parts."""
     packages = os.path.join(draft, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
     os.makedirs(packages)
     os.mkdir(os.path.join(draft, "bin"))
-    with tarfile.open(fileobj=sys.stdin.buffer, mode="r|gz") as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # older ones have none
-        for entry in archive:
-            archive.extract(entry, packages)
+    archive.extraction_filter = getattr(tarfile, "data_filter", None)  # older ones have none
+    for entry in archive:
+        archive.extract(entry, packages)
     python = os.path.join(draft, "bin", "python3")
     base = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
     os.symlink(base, python)
@@ -42,4 +42,4 @@ def lay_out(draft: str) -> None:
     with open(program, "w", encoding="utf-8") as written:
         written.write('#!/bin/sh\nexec "${0%/*}/python3" -I -m gputop "$@"\n')
     os.chmod(program, 0o700)
-    subprocess.run([python, "-I", "-c", "import msgspec"], check=True)
+    subprocess.run([python, "-I", "-c", "import msgspec, psutil"], check=True)
