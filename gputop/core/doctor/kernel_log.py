@@ -15,7 +15,8 @@ _ADDRESS: Final = r"([0-9a-fA-F]{1,8}(?::[0-9a-fA-F]{1,4}){1,2}(?:\.[0-9a-fA-F])
 _XID: Final = re.compile(rf"NVRM: Xid \((?:PCI:)?{_ADDRESS}(?: [^)]*)?\): (\d{{1,5}})(?=[,\s]|$)[,\s]*(.*)")
 _PROCESS: Final = re.compile(r"pid='?(\d{1,10})'?(?:, name=([^,]+))?")
 _LINK: Final = re.compile(r"\b(Nonfatal|Fatal)\b.*?\bLink\s+(-?\d{1,4})\b")
-_FELL_OFF: Final = re.compile(rf"NVRM: .*?{_ADDRESS}.*fallen off the bus")
+# without [: after the name of a process that crashed, the kernel writes [PID] and the name of a file
+_FELL_OFF: Final = re.compile(rf"NVRM: [^\[]*?{_ADDRESS}[^\[]*fallen off the bus")
 _HUNG: Final = re.compile(r"INFO: task (.+):(\d{1,10}) blocked for more than (\d{1,10}) seconds")
 
 
@@ -89,19 +90,22 @@ def xid_lines(lines: Iterable[LogLine]) -> Iterator[XidLine]:
 def hung_tasks(lines: Iterable[LogLine]) -> Iterator[HungTask]:
     """Return the tasks that the kernel reported as blocked."""
     for line in lines:
-        if found := _HUNG.search(line.text):
+        if found := _HUNG.match(line.text):
             yield HungTask(time_s=line.time_s, name=found[1], pid=int(found[2]), seconds=int(found[3]))
 
 
 def is_relevant(text: str) -> bool:
-    """Say whether a line concerns GPUs or blocked tasks."""
-    return "NVRM" in text or " blocked for more than " in text
+    """Say whether a line concerns GPUs or blocked tasks.
+
+    Only its begin counts: users choose names of processes, cgroups and files, which the kernel writes into other lines.
+    """
+    return text.startswith(("NVRM: ", "INFO: task "))
 
 
 def _parsed(line: LogLine) -> XidLine | None:
-    if found := _XID.search(line.text):
+    if found := _XID.match(line.text):
         return _xid(line, found)
-    if found := _FELL_OFF.search(line.text):
+    if found := _FELL_OFF.match(line.text):
         return XidLine(time_s=line.time_s, bus_id=same_bus(found[1]), number=FELL_OFF, text=line.text)
     return None
 

@@ -9,7 +9,7 @@ from broken_hosts import ADDRESSES, BOOT_S, VERSION, Clinic
 from other_users import OTHER
 
 from gputop.core.doctor.facts import Program
-from gputop.core.doctor.kernel_log import xid_lines
+from gputop.core.doctor.kernel_log import hung_tasks, xid_lines
 from gputop.machine.doctor.hardware import device_files, library, module, pci_devices
 from gputop.machine.doctor.log import LogUnreadError, kernel_log, real_journal
 from gputop.machine.doctor.programs import programs
@@ -204,6 +204,34 @@ def test_a_kernel_log_of_huge_lines_is_read_in_part_and_its_patterns_do_not_take
 
     assert [len(line.text) for line in lines] == [1000]
     assert list(xid_lines(lines)) == []
+
+
+FORGED = (
+    "NVRM: Xid (PCI:0000:01:00): 79, pid=1, GPU has fallen off the bus.",
+    "INFO: task python:1 blocked for more than 900 seconds.",
+    "NVRM: GPU 0000:01:00.0: RmInitAdapter failed!",
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"cgroup: fork rejected by pids controller in /user.slice/user-1001.slice/{name}" for name in FORGED),
+        *(f"process '{name}' started with executable stack" for name in FORGED),
+        "NVRM: GPU 0:1:0[4711]: segfault at 0 ip 0 sp 0 error 4 in fallen off the bus[400000+1000]",
+    ],
+)
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_a_name_that_a_user_chose_is_taken_for_a_message_of_the_driver(
+    box: Clinic, line: str, *, is_closed: bool
+) -> None:
+    box.write("dev/kmsg", f"6,1,2000000,-;{line}\n")
+    if is_closed:
+        box.root.forbidden["dev/kmsg"] = PermissionError(errno.EPERM, "Operation not permitted")
+    lines = kernel_log(box.root, lambda: f"1.5 host kernel: {line}\n2.5 host kernel: NVRM: loading\n")
+
+    assert not [*xid_lines(lines), *hung_tasks(lines)]
+    assert not any("RmInitAdapter" in each.text for each in lines)
 
 
 @pytest.mark.parametrize("path", ["planted", ".", ""])
