@@ -67,11 +67,16 @@ async def _end_connections() -> None:
     await asyncio.sleep(0)  # the transports close
 
 
+def configure(folder: Path, targets: Sequence[str], exporter_port: int) -> None:
+    """Write the configuration of a server that scrapes these hosts from the exporters."""
+    (folder / "targets.json").write_text(json.dumps([{"targets": list(targets), "labels": {"rack": "r7"}}]))
+    (folder / "prometheus.yml").write_text(_CONFIG.format(port=exporter_port))
+
+
 @contextmanager
 def prometheus(folder: Path, targets: Sequence[str], exporter_port: int) -> Iterator[str]:
     """Run a server that scrapes these hosts from the exporters; yield its URL once it has all of them."""
-    (folder / "targets.json").write_text(json.dumps([{"targets": list(targets), "labels": {"rack": "r7"}}]))
-    (folder / "prometheus.yml").write_text(_CONFIG.format(port=exporter_port))
+    configure(folder, targets, exporter_port)
     child, url = started(folder)
     try:
         until(lambda: len(result(url, "count by (instance) (DCGM_FI_DEV_GPU_TEMP)")) == len(targets))
@@ -84,8 +89,7 @@ def prometheus(folder: Path, targets: Sequence[str], exporter_port: int) -> Iter
 @contextmanager
 def victoria(folder: Path, targets: Sequence[str], exporter_port: int) -> Iterator[str]:
     """Run VictoriaMetrics on the same hosts; yield its URL once it has all of them."""
-    (folder / "targets.json").write_text(json.dumps([{"targets": list(targets), "labels": {"rack": "r7"}}]))
-    (folder / "prometheus.yml").write_text(_CONFIG.format(port=exporter_port))
+    configure(folder, targets, exporter_port)
     with refusing_port() as port:
         url = f"http://127.0.0.1:{port}"
     child = subprocess.Popen(
@@ -104,15 +108,19 @@ def victoria(folder: Path, targets: Sequence[str], exporter_port: int) -> Iterat
         child.wait(PATIENCE_S)
 
 
-def started(folder: Path) -> tuple["subprocess.Popen[bytes]", str]:
-    """Start a server with the folder's prometheus.yml on a free port; on another one if somebody was faster."""
+def started(folder: Path, port: int | None = None) -> tuple["subprocess.Popen[bytes]", str]:
+    """Start a server with the folder's prometheus.yml on a free port; on another one if somebody was faster.
+
+    ``port``: on this one, where a server was before.
+    """
     for _ in range(_ATTEMPTS):
-        with refusing_port() as port:
-            url = f"http://127.0.0.1:{port}"
+        with refusing_port() as free:
+            at = port or free
+        url = f"http://127.0.0.1:{at}"
         child = subprocess.Popen(
             [
                 str(PROMETHEUS), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
-                f"--web.listen-address=127.0.0.1:{port}", "--log.level=error",
+                f"--web.listen-address=127.0.0.1:{at}", "--log.level=error",
             ],
             stdin=subprocess.DEVNULL,
         )  # fmt: skip

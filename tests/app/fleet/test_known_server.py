@@ -1,13 +1,10 @@
 """A server of a fleet that fails in many ways: each has its words, old values stay with their age, and it recovers."""
 
-import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs
 
 import pytest
+from prometheus_stub import World, serving
 
 from gputop.app.fleet.known_server import KnownServer
 from gputop.core.fleet.plan import queries
@@ -17,90 +14,10 @@ from gputop.wire.prometheus.http import Access, endpoint
 _PATIENCE_S = 30.0
 
 
-class _World:
-    """A server whose answers a test chooses. ``hosts``: instances, with their values; ``status``: of all answers."""
-
-    def __init__(self) -> None:
-        self.hosts = ["n1", "n2"]
-        self.down: list[str] = []
-        self.other = ""
-        self.age_s = 1.0
-        self.status = 200
-        self.bearer = ""
-        self.body: bytes | None = None
-        self.asked = 0
-        self.released = threading.Event()
-        self.released.set()
-
-    def answer(self, query: str, headers: dict[str, str]) -> tuple[int, bytes]:
-        """Return status and body."""
-        self.asked += 1
-        if self.bearer and headers.get("authorization") != f"Bearer {self.bearer}":
-            return 401, b"no"
-        if self.body is not None or self.status != 200:
-            return self.status, self.body or b"<html>"
-        return 200, json.dumps(
-            {"status": "success", "data": {"resultType": "vector", "result": self._rows(query)}}
-        ).encode()
-
-    def _rows(self, query: str) -> list[object]:
-        if "__name__" in query:
-            return [{"metric": {"__name__": self.other}, "value": [1, "1"]}] if self.other else []
-        if query.startswith("up"):
-            return [{"metric": {"instance": f"{name}:9400", "job": "dcgm"}, "value": [1, "0"]} for name in self.down]
-        if "time()" in query:
-            value = str(self.age_s)
-        elif "GPU_TEMP" in query or "GPU_UTIL" in query:
-            value = "90"
-        else:
-            return []
-        rows: list[object] = []
-        for name in self.hosts:
-            labels = {"instance": f"{name}:9400", "gpu": "0", "Hostname": name.upper(), "job": "dcgm"}
-            rows.append({"metric": labels, "value": [1, value]})
-        return rows
-
-
-@contextmanager
-def _serving(world: _World) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            self._answer(form["query"][0])
-
-        def do_GET(self) -> None:
-            self._answer("alerts")
-
-        def _answer(self, query: str) -> None:
-            world.released.wait(_PATIENCE_S)
-            status, body = world.answer(query, {name.lower(): value for name, value in self.headers.items()})
-            try:
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-            except OSError:
-                self.close_connection = True  # the client did not wait
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        world.released.set()
-        server.shutdown()
-        server.server_close()
-
-
 class _Case:
     """A server, gputop's knowledge of it, and a clock that the test moves."""
 
-    def __init__(self, url: str, world: _World, timeout_s: float) -> None:
+    def __init__(self, url: str, world: World, timeout_s: float) -> None:
         self.world = world
         self.now_s = 1000.0
         self.access = Access()
@@ -117,8 +34,8 @@ class _Case:
 
 @contextmanager
 def _case(timeout_s: float = _PATIENCE_S) -> Iterator[_Case]:
-    world = _World()
-    with _serving(world) as url:
+    world = World()
+    with serving(world) as url:
         case = _Case(url, world, timeout_s)
         try:
             yield case
@@ -126,19 +43,19 @@ def _case(timeout_s: float = _PATIENCE_S) -> Iterator[_Case]:
             case.known.close()
 
 
-def _unauthorised(world: _World) -> None:
+def _unauthorised(world: World) -> None:
     world.bearer = "secret"
 
 
-def _wrong(world: _World) -> None:
+def _wrong(world: World) -> None:
     world.body = b"<html>hello"
 
 
-def _starting(world: _World) -> None:
+def _starting(world: World) -> None:
     world.status = 503
 
 
-def _flooded(world: _World) -> None:
+def _flooded(world: World) -> None:
     world.status = 429
 
 
@@ -152,7 +69,7 @@ def _flooded(world: _World) -> None:
     ],
 )
 def test_a_server_that_fails_keeps_its_hosts_with_their_age_and_recovers_by_itself(
-    fail: Callable[[_World], None], words: str
+    fail: Callable[[World], None], words: str
 ) -> None:
     with _case() as case:
         assert case.read() == ({"N1": "", "N2": ""}, "")
