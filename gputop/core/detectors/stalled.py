@@ -63,6 +63,11 @@ KIND: Final = Kind(
             "3, a suspect needs 3 times as long.",
         ),
         Dial(
+            "alone_times", 2.0, 1.0, 100.0,
+            "gputop waits longer for a single process without child processes, which may wait for work. With 2, a "
+            "suspect needs twice pause_s. An alarm needs patience_times.",
+        ),
+        Dial(
             "alone_worked_s", 300.0, 0.0, 864_000.0,
             "The same as worked_s, for a single process without child processes: it may simply have finished. The "
             "detector idle reports it.",
@@ -87,7 +92,11 @@ class StalledDetector:
         self._steady, self._still = dials["steady_percent"] / 100, dials["still_percent"] / 100
         self._patience, self._reads = dials["patience_times"], dials["reads_percent"]
         self._weighs, self._child = dials["work_weighs_times"], dials["child_times"]
-        self._alone_s, self._attended_s = dials["alone_worked_s"], dials["attended_s"]
+        self._alone, self._alone_s, self._attended_s = (
+            dials["alone_times"],
+            dials["alone_worked_s"],
+            dials["attended_s"],
+        )
 
     def detect(self, context: Context) -> Iterator[Claim]:
         """Return a claim per process or job that has stalled."""
@@ -99,7 +108,7 @@ class StalledDetector:
                 if track.pause_s >= self._pause_s and self._is_still(track, context):
                     found.append(track)
         for group in groups(activity, found, lambda one: self._is_still(one, context)) if found else ():
-            if self._are_all(group, activity) and not self._may_be_done(group, context):
+            if self._are_all(group, activity):
                 yield self._claim(group, context)
 
     def _count(self, track: Track, context: Context) -> None:
@@ -119,7 +128,11 @@ class StalledDetector:
         role, process = track.role, track.process
         if track.gu is None or track.busy_s < self._worked_s or role.is_server or role.is_interactive:
             return False
-        least_s = max(self._pause_s, self._times * track.longest_pause_s) * self._patience_of(track)
+        is_alone = _is_alone(track, context)
+        if is_alone and track.busy_s < (self._attended_s if role.is_attended else self._alone_s):
+            return False
+        least_s = self._pause_s * (self._alone if is_alone else 1.0)
+        least_s = max(least_s, self._times * track.longest_pause_s) * self._patience_of(track)
         if track.pause_s < least_s or process.state in _REPORTED_ELSEWHERE or track.is_progressing(context.now_s):
             return False
         return track.still_s >= self._still * self._pause_s
@@ -134,22 +147,18 @@ class StalledDetector:
         alike = {one.key for one in group.tracks}
         return all(one.key in alike or activity.has_exited(one) or one.process.state in _DEAD for one in those)
 
-    def _may_be_done(self, group: Group, context: Context) -> bool:
-        """Return whether it may have finished, or wait for a person. Then all that is sure is that it is idle."""
-        track = group.first
-        if _is_batch(group, context) or track.process.state == "D" or track.has_stopped_to_report(context.now_s):
-            return False
-        return track.busy_s < (self._attended_s if track.role.is_attended else self._alone_s)
-
     def _stage(self, group: Group, context: Context) -> Stage:
         track = group.first
         before_s = context.now_s - track.first_s - track.pause_s
         is_steady = track.busy_s >= self._steady * before_s
         if any(one.is_child_busy for one in group.tracks):
             return Stage.SUSPECT
-        if _cpu(track.process) is None or (track.role.is_attended and not _is_batch(group, context)):
+        is_alone = _is_alone(track, context)
+        if _cpu(track.process) is None or (track.role.is_attended and is_alone):
             return Stage.SUSPECT  # it may wait for input
-        limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (1 if is_steady else self._patience)
+        limit_s = max(self._pause_s, self._times * track.longest_pause_s) * (
+            1 if is_steady and not is_alone else self._patience
+        )
         return Stage.ALARM if track.pause_s >= limit_s else Stage.SUSPECT
 
     def _claim(self, group: Group, context: Context) -> Claim:
@@ -179,11 +188,12 @@ class StalledDetector:
         )
 
 
-def _is_batch(group: Group, context: Context) -> bool:
-    """Return whether it is a job or has children, as a program with data loaders: nobody types to it."""
-    track = group.first
-    is_job = group.ranks or track.role.world or (track.process.owner.slurm and not track.role.is_attended)
-    return bool(is_job or context.relatives.get(track.process.pid))
+def _is_alone(track: Track, context: Context) -> bool:
+    """Return whether nothing shows a job that cannot go on: it may have finished, or wait for work or a person."""
+    process, is_attended = track.process, track.role.is_attended
+    is_job = track.ranks or track.role.world or (process.owner.slurm and not is_attended)
+    is_held_up = process.state == "D" or track.has_stopped_to_report(context.now_s)
+    return not (is_job or is_held_up or context.relatives.get(process.pid))
 
 
 def _cpu(process: HostProcess) -> float | None:

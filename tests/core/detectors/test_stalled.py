@@ -74,7 +74,7 @@ def test_a_script_in_a_terminal_may_wait_for_somebody_to_type() -> None:
 
 
 def is_stalled(command: str) -> bool:
-    return CODE in codes(found(lone((WORK, 320), (IDLE, 320), command=command)))
+    return CODE in codes(found(lone((WORK, 320), (IDLE, 620), command=command)))
 
 
 @pytest.mark.parametrize(
