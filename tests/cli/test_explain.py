@@ -25,9 +25,25 @@ def test_a_finding_and_a_job_lead_to_the_same_verdict(name: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert label == "job 90117.0"
     assert verdict.startswith(HUNG)
-    assert [line.split("  ")[1] for line in rest[2:6]] == [
-        "Python stacks", "NCCL RAS", "PyTorch Flight Recorder", "Kernel",
+    assert [line.split("  ")[1] for line in rest[2:7]] == [
+        "Python stacks", "NCCL RAS", "PyTorch Flight Recorder", "CUDA MPS", "Kernel",
     ]  # fmt: skip
+    assert "  server 60940: ACTIVE, 2 clients" in rest
+
+
+@pytest.mark.parametrize(
+    ("pids", "label"),
+    [
+        (("61021",), "job 90117.0 of process 61021 (rank 1)"),
+        (("61002",), "job 90117.0 of process 61002"),
+        (("61020", "61021"), "job 90117.0"),
+    ],
+)
+def test_the_pid_of_a_rank_or_launcher_hides_the_other_ranks(pids: tuple[str, ...], label: str) -> None:
+    first, verdict, *_ = gputop(*pids, "--demo", "trouble").stdout.splitlines()
+
+    assert first == label
+    assert verdict.startswith(HUNG)
 
 
 def test_json_is_one_complete_explanation() -> None:
@@ -48,6 +64,15 @@ def test_a_process_without_a_gpu_is_explained() -> None:
 
     assert done.returncode == 0
     assert done.stdout.startswith(f"process {child.pid}\npid {child.pid} is in ")
+
+
+def test_a_rank_on_the_cpu_is_named_by_its_pid() -> None:
+    ranks = {"RANK": "3", "WORLD_SIZE": "8"}
+    with subprocess.Popen(["sleep", "600"], env=os.environ | ranks) as child:
+        done = gputop(str(child.pid))
+        child.kill()
+
+    assert done.stdout.startswith(f"process {child.pid} (rank 3)\nrank 3 is in ")
 
 
 @pytest.mark.parametrize("arguments", [("--read-only", "explain"), ("explain", "--read-only")])

@@ -14,7 +14,7 @@ from gputop.app.monitoring.frames import frames, open_source
 from gputop.app.terminal import print_json, warn
 from gputop.core.insight.explanation import Explanation, SourceState
 from gputop.core.insight.member import Member
-from gputop.core.insight.members import Asked, of_finding, of_job, of_process
+from gputop.core.insight.members import Asked, joined, of_finding, of_job, of_member, of_process
 from gputop.core.model.sample import Frame
 from gputop.core.processes.jobs import jobs_named
 from gputop.core.processes.program import program_of
@@ -52,7 +52,7 @@ def explain(request: ExplainRequest) -> int:
     else:
         from gputop.core.insight.text import lines
 
-        print("\n".join([asked.label, *lines(explanation)]))
+        print("\n".join([asked.heading, *lines(explanation)]))
     return _status(explanation)
 
 
@@ -65,7 +65,7 @@ def _all_asked(names: Sequence[str], box: "_Box") -> Asked:
         raise exited[0]
     for error in exited:
         warn(str(error))
-    return _joined(found)
+    return joined(found)
 
 
 def _asked_or_exited(name: str, box: "_Box") -> Asked | UseCaseError:
@@ -127,8 +127,8 @@ def _inspected(pid: int, operations: Operations) -> Asked:
         status = NONE if found.has_ended else UNKNOWN
         raise UseCaseError(status, f"{pid}: {found.problem or 'its start time is unknown'}")
     name = program_of(" ".join(found.command)).text or found.name
-    member = Member(pid=pid, start_ticks=found.start_ticks, name=name, user=found.user)
-    return Asked(label=f"process {pid}", members=(member,))
+    start_ticks, rank = found.start_ticks, found.owner.rank
+    return of_member(Member(pid=pid, start_ticks=start_ticks, rank=rank, name=name, user=found.user))
 
 
 def _unknown(name: str, frame: Frame) -> str:
@@ -142,14 +142,6 @@ def _unknown(name: str, frame: Frame) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return excerpt(", ".join(names)) or "none"
-
-
-def _joined(asked: Sequence[Asked]) -> Asked:
-    """Return the processes of several words, each once."""
-    members = {member.pid: member for one in asked for member in one.members}
-    since = [one.since_s for one in asked if one.since_s is not None]
-    label = ", ".join(dict.fromkeys(one.label for one in asked))
-    return Asked(label=label, members=tuple(members.values()), since_s=min(since, default=None))
 
 
 def _watched(latest: list[Explanation]) -> Callable[[Explanation], None]:

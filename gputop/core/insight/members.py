@@ -1,8 +1,10 @@
 """The processes to ask about: those of a job, of a finding, or one."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gputop.core.insight.member import Member
 from gputop.core.model.finding import Finding, Stage
@@ -15,11 +17,24 @@ _STANDS: Final = (*HANGS, "process.")
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """Processes to ask about. ``label``: for people; ``since_s``: when a finding says that they ceased to progress."""
+    """Processes to ask about. ``label``: of all, for people.
+
+    ``marked``: the processes by which the user named the job. ``since_s``: when a finding says that they ceased to
+    progress.
+    """
 
     label: str
     members: tuple[Member, ...]
+    marked: tuple[Member, ...] = ()
     since_s: float | None = None
+
+    @property
+    def heading(self) -> str:
+        """``job 90117.0 of process 61020 (rank 0)``: explanations name a process by its rank."""
+        if not self.marked or {one.pid for one in self.marked} >= {one.pid for one in self.members}:
+            return self.label
+        noun = "process" if len(self.marked) == 1 else "processes"
+        return f"{self.label} of {noun} {', '.join(map(_marked_text, self.marked))}"
 
 
 class AlarmedHangs:
@@ -49,16 +64,19 @@ def member_of(process: HostProcess) -> Member:
 
 
 def of_process(frame: Frame, process: HostProcess) -> Asked:
-    """Return one process."""
-    label = f"process {process.pid}"
-    return Asked(label=label, members=(member_of(process),), since_s=_since_s(frame, {process.id}, None))
-
-
-def of_process_or_job(frame: Frame, process: HostProcess) -> Asked:
-    """Return the job of a process, or the process itself without one."""
+    """Return the job of a rank or launcher with that process marked; else the process alone, such as a data loader."""
+    member = member_of(process)
     job = next((job for job in frame.jobs if process.id in job.members), None)
-    asked = of_process(frame, process) if job is None else of_job(frame, job)
-    return asked if process.pid in {one.pid for one in asked.members} else of_process(frame, process)
+    if job is not None:
+        asked = of_job(frame, job)
+        if process.id == job.launcher or process.pid in {one.pid for one in asked.members}:
+            return replace(asked, marked=(member,))
+    return of_member(member, _since_s(frame, {process.id}, None))
+
+
+def of_member(member: Member, since_s: float | None = None) -> Asked:
+    """Return one process."""
+    return Asked(label=f"process {_marked_text(member)}", members=(member,), since_s=since_s)
 
 
 def of_job(frame: Frame, job: Job) -> Asked:
@@ -82,6 +100,20 @@ def of_finding(frame: Frame, finding: Finding) -> Asked:
         found = Asked(label=subject.label, members=tuple(map(member_of, on_it)))
     since_s = finding.since_s if finding.code.startswith(_STANDS) else found.since_s
     return Asked(label=found.label, members=found.members, since_s=since_s)
+
+
+def joined(asked: Sequence[Asked]) -> Asked:
+    """Return the processes of several questions, each once."""
+    return Asked(
+        label=", ".join(dict.fromkeys(one.label for one in asked)),
+        members=tuple({member.pid: member for one in asked for member in one.members}.values()),
+        marked=tuple({member.pid: member for one in asked for member in one.marked}.values()),
+        since_s=min((one.since_s for one in asked if one.since_s is not None), default=None),
+    )
+
+
+def _marked_text(member: Member) -> str:
+    return f"{member.pid}" if member.rank is None else f"{member.pid} ({member.label})"
 
 
 def _is_of(process: HostProcess, id_: ProcessId | None, gpu: str | None) -> bool:

@@ -81,9 +81,10 @@ def _stack_rows(stacks: Stacks, names: Names, most: int | None) -> Iterator[Row]
     for group in stacks.groups:
         yield Row("", f"{names.of(Who(group.pids))}{_mark(group)}")
         yield from _frame_rows(group.frames, most)
-    for unread in stacks.unread:
-        remedy = f". To read it: {unread.remedy}" if unread.remedy else ""
-        yield Row("", f"{names.of(Who((unread.pid,)))}: {unread.reason}{remedy}")
+    unread: dict[str, list[int]] = {}
+    for each in stacks.unread:
+        unread.setdefault(each.reason, []).append(each.pid)
+    yield from (Row("", f"{names.of(Who(tuple(pids)))}: {reason}") for reason, pids in unread.items())
 
 
 def _mark(group: StackGroup) -> str:

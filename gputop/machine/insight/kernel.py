@@ -57,7 +57,7 @@ def _place(proc: Reader, member: Member) -> KernelPlace:
     except OSError as error:
         return KernelPlace(pid=pid, state="", reason=error.strerror or str(error))
     if stat is None:
-        return KernelPlace(pid=pid, state="", reason="it has ended")
+        return KernelPlace(pid=pid, state="", reason="ended")
     channel, no_channel = _read(proc, f"{pid}/wchan")
     call, no_call = _read(proc, f"{pid}/syscall")
     return KernelPlace(
@@ -74,6 +74,6 @@ def _read(proc: Reader, path: str) -> tuple[bytes | None, str]:
     try:
         return proc.read(path), ""
     except PermissionError:
-        return None, f"the kernel shows its {_NAMES[path.rpartition('/')[2]]} {_DENIED}"
+        return None, f"the kernel shows the {_NAMES[path.rpartition('/')[2]]} {_DENIED}"
     except OSError as error:
         return None, error.strerror or str(error)

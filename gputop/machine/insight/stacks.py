@@ -10,9 +10,9 @@ from msgspec import Struct
 from gputop.core.insight.explanation import SourceReport, SourceState
 from gputop.core.insight.grouping import claims_of, grouped
 from gputop.core.insight.member import Member
+from gputop.core.insight.names import Names, Who
 from gputop.core.insight.source import as_root
 from gputop.core.insight.stacks import Stacks, UnreadStack
-from gputop.core.model.process_id import pids_text
 from gputop.machine.insight import py_spy
 from gputop.machine.insight.identity import stat_of
 from gputop.machine.insight.py_spy import Refusal, Stack
@@ -21,6 +21,7 @@ from gputop.machine.proc.stat import parse_uid
 
 _TRIES: Final = 3
 _AT_ONCE: Final = 8
+_MOST_REASONS: Final = 3
 _STOPPED: Final = frozenset({"T", "t"})
 _RUNS: Final = frozenset({"R", "S"})
 _EXITED: Final = frozenset({"Z", "X"})
@@ -72,7 +73,7 @@ def report_of(members: Sequence[Member], proc: Reader, dump: Dump, user: User, *
         name="stacks",
         title="Python stacks",
         state=SourceState.ANSWERED if groups else SourceState.UNAVAILABLE,
-        note=_note(unread),
+        note=_note(unread, Names(members)),
         remedy=as_root(sudo) or other,
         claims=claims_of(groups),
         details=Stacks(groups=groups, unread=unread),
@@ -92,12 +93,12 @@ class _Reading:
         """Return the stack of a process that is the same one before and after."""
         state = self._state(member)
         if state is None or state in _EXITED:
-            return UnreadStack(pid=member.pid, reason="it has ended")
+            return UnreadStack(pid=member.pid, reason="ended")
         if state == _BLOCKED:
-            return UnreadStack(pid=member.pid, reason="it is blocked in the kernel, where its stack cannot be read")
+            return UnreadStack(pid=member.pid, reason="blocked in the kernel, where no stack can be read")
         found = self._tried(member, state)
         if self._state(member) is None:
-            return UnreadStack(pid=member.pid, reason="it has ended")
+            return UnreadStack(pid=member.pid, reason="ended")
         return self._refused(member, found.text) if isinstance(found, Refusal) else found
 
     def _tried(self, member: Member, state: str) -> Stack | Refusal:
@@ -124,16 +125,16 @@ class _Reading:
         """Return why there is no stack, and the command that has it."""
         pid = member.pid
         if "python version" in text.lower():
-            return UnreadStack(pid=pid, reason="it is no Python process, or its Python is not known to py-spy")
+            return UnreadStack(pid=pid, reason="no Python, or a Python that py-spy does not know")
         if not _is_denied(text):
             return UnreadStack(pid=pid, reason=f"py-spy: {text}")
         if self._user.uid == 0:
-            reason = "the kernel denies it to root: the container has no capability SYS_PTRACE"
+            reason = "the kernel refuses root: the container has no capability SYS_PTRACE"
             return UnreadStack(pid=pid, reason=reason, remedy="docker run --cap-add SYS_PTRACE …")
         if self._uid(pid) not in (None, self._user.uid):
-            return UnreadStack(pid=pid, reason=f"it belongs to {_named(member.user)}", remedy=as_root([pid]))
+            return UnreadStack(pid=pid, reason=f"owned by {_named(member.user)}", remedy=as_root([pid]))
         scope = self._user.ptrace_scope
-        reason = f"kernel.yama.ptrace_scope is {scope}: only root may read it" if scope else "the kernel denies it"
+        reason = f"kernel.yama.ptrace_scope is {scope}: only root may read stacks" if scope else "the kernel refuses"
         return UnreadStack(pid=pid, reason=reason, remedy=as_root([pid]))
 
     def _uid(self, pid: int) -> int | None:
@@ -157,14 +158,12 @@ def _named(user: str | None) -> str:
     return "another user" if not user else f"user {user}" if user.isdigit() else user
 
 
-def _note(unread: Sequence[UnreadStack]) -> str:
+def _note(unread: Sequence[UnreadStack], names: Names) -> str:
     by_reason: dict[str, list[int]] = {}
     for each in unread:
         by_reason.setdefault(each.reason, []).append(each.pid)
-    return "; ".join(
-        f"{'pid' if len(pids) == 1 else 'pids'} {pids_text(pids)}: {reason}"
-        for reason, pids in list(by_reason.items())[:3]
-    )
+    first = list(by_reason.items())[:_MOST_REASONS]
+    return "; ".join(f"{names.of(Who(tuple(pids)))}: {reason}" for reason, pids in first)
 
 
 def _ptrace_scope() -> int:

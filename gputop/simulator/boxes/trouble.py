@@ -63,8 +63,18 @@ def _hung_job() -> list[ProcessPlan]:
         activity, cpu = then[rank]
         changed = Curve(0.95).until(_at(_HANG_S)) + Curve(cpu).since(_at(_HANG_S))
         activity = together(training(rank).until(_at(_HANG_S)), activity.since(_at(_HANG_S)))
-        ranks.append(job.rank(rank, Use(gpu=rank, memory=gib(41.0), activity=activity), changed, steps))
-    return [job.launcher(), *ranks]
+        use = Use(gpu=rank, memory=gib(41.0), activity=activity, type="M")
+        ranks.append(job.rank(rank, use, changed, steps))
+    return [_mps_server(), job.launcher(), *ranks]
+
+
+def _mps_server() -> ProcessPlan:
+    """Return the MPS server whose clients are the ranks of the hung job."""
+    return ProcessPlan(
+        pid=60_940, uid=ANN, age_s=5.2 * HOUR, command=("nvidia-cuda-mps-server",), name="nvidia-cuda-mps",
+        memory=mib(310), cgroup="/user.slice/user-1001.slice/session-22.scope", threads=threads(0.01, idle=5),
+        uses=tuple(Use(gpu=rank, memory=mib(38), activity=IDLE) for rank in _HUNG),
+    )  # fmt: skip
 
 
 # --- a job that one hot board slows down ----------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_what_the_kernel_shows_to_root_alone_counts_as_nothing() -> None:
 
     assert isinstance(details, KernelPlaces)
     assert details.places[0].system_call is None
-    assert details.places[0].reason == "the kernel shows its system call to root alone"
+    assert details.places[0].reason == "the kernel shows the system call to root alone"
 
 
 @pytest.mark.parametrize(

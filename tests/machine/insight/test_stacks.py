@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from fake_proc import FakeProc, stat_line
 
-from gputop.core.insight.explanation import ClaimKind, SourceReport, SourceState
+from gputop.core.insight.explanation import ClaimKind, Explanation, SourceReport, SourceState
 from gputop.core.insight.member import Member
 from gputop.core.insight.stacks import Stacks
+from gputop.core.insight.text import sections
 from gputop.machine.insight import py_spy
 from gputop.machine.insight.py_spy import Refusal, Stack, stack_of
 from gputop.machine.insight.stacks import Dump, User, ask, report_of
@@ -122,7 +123,7 @@ def test_a_program_without_python_has_no_reason() -> None:
         child.kill()
 
     assert report.state is SourceState.UNAVAILABLE
-    assert "no Python process" in found.unread[0].reason
+    assert "no Python, or" in found.unread[0].reason
 
 
 def test_without_py_spy_the_command_that_installs_it_is_missing(
@@ -186,9 +187,9 @@ def test_py_spy_is_started_for_a_process_that_is_blocked_has_exited_or_took_the_
 @pytest.mark.parametrize(
     ("user", "reason", "remedy"),
     [
-        (User(1002), "it belongs to ann", "sudo gputop explain 10"),
-        (User(1001, 1), "kernel.yama.ptrace_scope is 1: only root may read it", "sudo gputop explain 10"),
-        (User(0), "the kernel denies it to root: the container has no capability SYS_PTRACE", ""),
+        (User(1002), "owned by ann", "sudo gputop explain 10"),
+        (User(1001, 1), "kernel.yama.ptrace_scope is 1: only root may read stacks", "sudo gputop explain 10"),
+        (User(0), "the kernel refuses root: the container has no capability SYS_PTRACE", ""),
     ],
 )
 def test_a_refusal_of_the_kernel_names_no_command_that_helps(user: User, reason: str, remedy: str) -> None:
@@ -198,6 +199,17 @@ def test_a_refusal_of_the_kernel_names_no_command_that_helps(user: User, reason:
     assert report.note == f"pid 10: {reason}"
     assert found.unread[0].remedy.startswith(remedy)
     assert report.state is SourceState.UNAVAILABLE
+
+
+def test_ranks_that_cannot_be_read_are_listed_by_pid_and_as_if_they_were_one() -> None:
+    stat = stat_line(10, start=100)
+    proc = FakeProc({f"{pid}/stat": stat for pid in (10, 11, 12)} | {"10/status": b"Uid:\t1001\t1001\n"})
+    members = [Member(pid=pid, start_ticks=100, rank=pid - 10) for pid in (10, 11, 12)]
+    report = report_of(members, proc, refusing("Error: no python version", []), User(1001), is_native=False)
+    (section,) = sections(Explanation(id="1", members=tuple(members), sources=(report,)))[1:]
+
+    assert report.note == "ranks 0-2: no Python, or a Python that py-spy does not know"
+    assert [row.text for row in section.rows] == [report.note]
 
 
 @pytest.mark.parametrize(

@@ -98,13 +98,13 @@ class PageActions:
 
     def why_of(self, about: HostProcess | Finding) -> None:
         """Ask where a process, its job, or the processes of a finding hang."""
-        from gputop.core.insight.members import of_finding, of_process_or_job
+        from gputop.core.insight.members import of_finding, of_process
         from gputop.ui.screens.pages.why import WhyScreen
 
         host, frame = self._host, self._host.view.frame
         if frame is None:
             return
-        asked = of_finding(frame, about) if isinstance(about, Finding) else of_process_or_job(frame, about)
+        asked = of_finding(frame, about) if isinstance(about, Finding) else of_process(frame, about)
         if asked.members:
             host.push(WhyScreen(asked, host.send, clock=host.store.clock))
         else:

@@ -27,7 +27,7 @@ class WhyScreen(Page):
     is_full = True
 
     def __init__(self, asked: Asked, send: Callable[[Command], None], *, clock: Clock) -> None:
-        self.title_text = f"Why · {asked.label}"
+        self.title_text = f"Why · {asked.heading}"
         super().__init__()
         self.explanation: Explanation | None = None
         self.is_native = False
