@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
+from msgspec import Struct
+
 from gputop.core.model.catalogue import (
     GPU_UTILIZATION,
     MEMORY_TOTAL,
@@ -19,7 +21,7 @@ from gputop.core.model.sample import Frame, Gpu, GpuInstance, GpuState, Host, Pr
 from gputop.core.model.tone_rules import memory_tone, share_tone, temperature_tone
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_text, share, value_text
 from gputop.core.processes.column import Column, Row
-from gputop.core.processes.columns import COLUMNS, rows, sorted_rows, visible_columns
+from gputop.core.processes.columns import COLUMN_BY_KEY, rows, sorted_rows, visible_columns
 from gputop.core.query.selection import why_no_gpus, why_no_processes
 from gputop.core.table_rows import turned_off
 from gputop.core.text.cells import width
@@ -36,14 +38,26 @@ _TITLES: Final = ("GPU", "NAME", "TEMP", "POWER", "MEMORY", "UTIL", "SM-ACT")
 _STATES: Final = {GpuState.LOST: ("LOST", Missing.LOST), GpuState.HUNG: ("NO ANSWER", Missing.HUNG)}
 
 
-def table(frame: Frame, columns_available: int | None = None, style: Style = Style.PLAIN) -> str:
+class TableOrder(Struct, frozen=True, kw_only=True):
+    """The order of the processes. ``sort``: the key of a column; ``columns``: keys, empty for the usual ones."""
+
+    sort: str = "gpu"
+    columns: tuple[str, ...] = ()
+
+
+_USUAL: Final = TableOrder()
+
+
+def table(
+    frame: Frame, columns_available: int | None = None, style: Style = Style.PLAIN, order: TableOrder = _USUAL
+) -> str:
     """Return the frame as lines of text, without a newline at the end.
 
     ``columns_available``: width of the terminal, to which lines are cut; None without one: nothing is cut.
     """
     room = columns_available
     head = [*_header(frame, room, style), "", *_gpus(frame, room, style), "", *_host(frame.host, room, style)]
-    processes = _processes(frame, room, style)
+    processes = _processes(frame, room, style, order)
     problems = dict.fromkeys((*frame.problems, *frame.left_out, *turned_off()))  # a column may hang only now
     tail = [cut(clean(line), room) for line in (*reasons(frame, _METRICS), *problems)]
     rest = [*processes, *([""] if tail else []), *tail]
@@ -145,16 +159,25 @@ def _instance_name(instance: GpuInstance) -> str:
 
 
 # --- processes ---------------------------------------------------------------------------------------------------
-def _processes(frame: Frame, room: int | None, style: Style) -> list[str]:
-    shown = sorted_rows(rows(frame), COLUMNS[0], is_reversed=False)
+def _processes(frame: Frame, room: int | None, style: Style, order: TableOrder) -> list[str]:
+    by = COLUMN_BY_KEY[order.sort]
+    shown = sorted_rows(rows(frame), by, is_reversed=by.descends)
     if not shown:
         return [cut(why_no_processes(frame), room)]
-    columns = visible_columns(_ENDLESS if room is None else room, shown)
+    columns = _columns(_ENDLESS if room is None else room, shown, order)
     lines = [tuple(Cell(column.title, Tone.NONE) for column in columns)]
     lines += [tuple(_cell(column, row, room) for column in columns) for row in shown]
     right = frozenset(n for n, column in enumerate(columns) if not column.is_text and column.key != "gpu")
+    yields = next((n for n, column in enumerate(columns) if not column.width), len(columns) - 1)
     gap = 2 if room is None else 1  # one is what `visible_columns` reckons with
-    return draw(lines, Layout(right=right, yields=len(columns) - 1, room=room, gap=gap), style)
+    return draw(lines, Layout(right=right, yields=yields, room=room, gap=gap), style)
+
+
+def _columns(room: int, shown: list[Row], order: TableOrder) -> list[Column]:
+    """Return the columns that fit; those that the user chose also without a value."""
+    if not order.columns:
+        return visible_columns(room, shown)
+    return visible_columns(room, shown, used=frozenset(order.columns), chosen=order.columns)
 
 
 def _cell(column: Column, row: Row, room: int | None) -> Cell:

@@ -27,6 +27,15 @@ def gputop(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
+def test_the_table_ignores_the_columns_and_the_order_that_the_user_wants() -> None:
+    done = gputop("snapshot", "--demo", "trouble", "--wait", "0", "--sort", "gpu-mem", "--columns", "PID,job,GPU-MEM")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    first, second = lines[lines.index(["PID", "JOB", "GPU-MEM"]) + 1 :][:2]
+
+    assert first == ["52377", "–", "75.6GiB"]
+    assert second == ["61322", "90121.0", "60.0GiB"]
+
+
 @pytest.mark.parametrize("box", BOXES)
 def test_a_snapshot_is_what_the_schema_promises(box: str) -> None:
     schema = json.loads(gputop("schema").stdout)
@@ -159,6 +168,8 @@ def test_graphics_processes_are_left_out_on_request() -> None:
         (["stream", "--demo", "--interval", "-1"], "'-1' is not a number of seconds"),
         (["stream", "--demo", "--count", "0"], "'0' is not a whole number"),
         (["snapshot", "--demo", "nonsense"], "no simulated box 'nonsense'"),
+        (["snapshot", "--demo", "--columns", "PID,WHAT"], "'WHAT' is not a column. Columns: GPU, PID, USER"),
+        (["snapshot", "--demo", "--json", "--sort", "RSS"], "--sort and --columns apply only to the table"),
         (["snapshot", "--format", "xml"], "unknown value 'xml'. Available: table, json, csv, csv-processes"),
         (["snapshto"], "unknown value 'snapshto'. Did you mean snapshot? See: gputop --help"),
         (

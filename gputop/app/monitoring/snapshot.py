@@ -7,21 +7,29 @@ import time
 from msgspec import Struct
 
 from gputop.app.backend.backend import BackendRequest
+from gputop.app.errors import BadRequestError
 from gputop.app.monitoring.frames import frames, open_source
 from gputop.app.terminal import print_json, warn
 from gputop.core.model.sample import Frame
 
 
 class SnapshotRequest(Struct, frozen=True, kw_only=True):
-    """A snapshot. ``wait_s``: between the two readings that rates need; 0: one reading, no rates."""
+    """A snapshot. ``wait_s``: between the two readings that rates need; 0: one reading, no rates.
+
+    ``sort``, ``columns``: keys of columns of the processes in a table.
+    """
 
     backend: BackendRequest
     format: str = "table"
     wait_s: float = 1.0
+    sort: str = "gpu"
+    columns: tuple[str, ...] = ()
 
 
 def snapshot(request: SnapshotRequest) -> None:
-    """Read once or twice, and print the state."""
+    """Read once or twice, and print the state. Raises BadRequestError for an order of anything but a table."""
+    if request.format != "table" and (request.columns or request.sort != "gpu"):
+        raise BadRequestError(f"--sort and --columns apply only to the table: omit them for {request.format}")
     source = open_source(request.backend, is_once=True)
     step = frames(source, request.backend, is_once=True, notify=warn)
     if request.wait_s:
@@ -31,11 +39,12 @@ def snapshot(request: SnapshotRequest) -> None:
     if request.format == "json":
         print_json(frame)
     else:
-        sys.stdout.write(_text(frame, request.format))
+        sys.stdout.write(_text(frame, request))
 
 
-def _text(frame: Frame, form: str) -> str:
+def _text(frame: Frame, request: SnapshotRequest) -> str:
     """Return a frame as a table, as series of Prometheus, or as CSV: a row for each GPU, or for each process."""
+    form = request.format
     if form.startswith("csv"):
         from gputop.report.csv import csv
 
@@ -47,6 +56,7 @@ def _text(frame: Frame, form: str) -> str:
 
         return of_frame(frame, Shape(), past_of(frame))
     from gputop.report.grid import look
-    from gputop.report.table import table
+    from gputop.report.table import TableOrder, table
 
-    return table(frame, *look(sys.stdout, os.environ)) + "\n"
+    room, style = look(sys.stdout, os.environ)
+    return table(frame, room, style, TableOrder(sort=request.sort, columns=request.columns)) + "\n"

@@ -65,7 +65,7 @@ function _shtab_gputop_using
 end
 
 set -g _shtab_gputop_commands snapshot stream signal renice pick free wait inspect explain watch export serve notify rules record replay analyse doctor probe mig 'mig status' 'mig plan' 'mig apply' 'mig use' 'mig export' 'mig checkpoint' 'mig restore' 'mig service' fleet 'fleet free' hosts 'hosts list' 'hosts add' 'hosts remove' 'hosts clean' schema plugins config 'config path' 'config init' 'config check' 'config show'
-set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --config --copy --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --host-name --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --results --secret-file --seed --series --slurm --sort --source --textfile --theme --time --timeout --user --visitors --wait --web-config --where -c -f -i -n -o -u
+set -g _shtab_gputop_opts_with_value --at --baseline --by --collectors --columns --config --copy --count --demo --density --device --devices --escalate --exec --expect --file --for --format --gpu --host --host-name --hostname-label --hosts --hpc-job-mapping-dir --http-config --interval --json --junit --kubernetes --label --level --listen --max-power --max-temp --max-util --mem --min-busbw --min-free --notify --output --over --patience --pid --port --processes --prometheus --python --remote --results --secret-file --seed --series --slurm --sort --source --textfile --theme --time --timeout --user --visitors --wait --web-config --where -c -f -i -n -o -u
 
 complete -c gputop -e
 complete -c gputop -f
@@ -88,6 +88,8 @@ complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' 
 complete -c gputop -n '_shtab_gputop_using snapshot' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using snapshot' -l format -xka "table json csv csv-processes prometheus" -d 'table (default), json, csv (one row per GPU), csv-processes (one row per process), prometheus (the series of gputop export)'
 complete -c gputop -n '_shtab_gputop_using snapshot' -l json -d 'short for --format json'
+complete -c gputop -n '_shtab_gputop_using snapshot' -l sort -x -d 'sort the processes of the table: --sort GPU-MEM'
+complete -c gputop -n '_shtab_gputop_using snapshot' -l columns -x -d 'columns of the processes in the table, in this order: --columns PID,USER,JOB,COMMAND'
 complete -c gputop -n '_shtab_gputop_using snapshot' -l wait -x -d 'gputop reads twice to compute rates such as bytes per second; this is the time between (default 1). 0: no rates'
 complete -c gputop -n '_shtab_gputop_using snapshot' -l host-details -d 'add to the JSON: network and disk rates, sensors, logged-in users and CPU frequency of the host'
 complete -c gputop -n '_shtab_gputop_using snapshot' -l reveal -d 'show secrets in command lines instead of masking them'
