@@ -84,7 +84,8 @@ class BoxStage(Stage):
         return next(one for one in all_processes(self.app.view.frame).values() if one.pid == pid)
 
     async def running(self, *pids: int) -> list[int]:
-        """Return those of these processes that the next frame still has."""
+        """Return those of these processes that still run when all lists of the driver have been read again."""
+        await self.tick()
         frame = await self.tick()
         running = {one.pid for one in all_processes(frame).values()}
         return [pid for pid in pids if pid in running]

@@ -117,7 +117,7 @@ async def test_a_signal_from_the_palette_ends_the_process_under_the_cursor() -> 
 
 
 async def test_a_signal_to_a_process_that_was_clicked_ends_it() -> None:
-    async with boxed("trouble") as stage:
+    async with boxed("trouble", size=(120, 50)) as stage:
         at = next(n for n, row in enumerate(stage.processes) if f"{STALLED}" in row)
         await stage.pilot.click("ProcessPanel", offset=(5, at))
         await stage.press("f9", "p", "enter")
