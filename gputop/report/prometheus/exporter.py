@@ -50,9 +50,8 @@ def _driver(exporter: Exporter) -> list[Labelled]:
 def _missing_of_processes(exporter: Exporter) -> list[Labelled]:
     """Return how many readings of processes are missing, by reason, as for GPUs."""
     processes = exporter.frame.processes if exporter.frame else ()
-    reasons = Counter(why for process in processes for why in process.missing.values())
-    for process in processes:
-        reasons.update(why for use in process.gpus for why in use.missing.values())
+    read = [missing for one in processes for missing in (one.missing, *(use.missing for use in one.gpus)) if missing]
+    reasons = Counter(why for missing in read for why in missing.values())
     return [((("reason", why.value),), count) for why, count in sorted(reasons.items()) if why is not Missing.NOT_YET]
 
 

@@ -52,10 +52,16 @@ def own_instance(gpu: Gpu, instance: GpuInstance) -> OwnInstance:
 
 
 # --- values ------------------------------------------------------------------------------------------------------
-def _reading(readings: Readings, metric: Metric[Any]) -> Number | None:
-    """Return a reading in its base unit; a share is a ratio, 0-1."""
-    value: Number | None = readings[metric]
-    return value if value is None or metric.unit not in _RATIOS else round(value / 100, 6)
+def _reading(metric: Metric[Any]) -> Callable[[Readings], Number | None]:
+    """Return a function to a reading in its base unit; a share is a ratio, 0-1."""
+    if metric.unit not in _RATIOS:
+        return lambda readings: readings[metric]
+
+    def ratio(readings: Readings) -> Number | None:
+        value: Number | None = readings[metric]
+        return None if value is None else round(value / 100, 6)
+
+    return ratio
 
 
 def _reasons(entity: OwnGpu) -> list[Labelled] | None:
@@ -154,13 +160,15 @@ def _row(
 
 def _gpu(name: str, metric: Metric[Any], about: str = "") -> Series[OwnGpu]:
     """Return the row of a metric of the catalogue."""
-    return _row(name, _unit(metric), about or metric.help, lambda entity: _reading(entity.gpu, metric))
+    read = _reading(metric)
+    return _row(name, _unit(metric), about or metric.help, lambda entity: read(entity.gpu))
 
 
 def _instance(name: str, metric: Metric[Any], about: str = "") -> Series[OwnInstance]:
+    read = _reading(metric)
     return Series(
         name=name, type="gauge", unit=_unit(metric), help=about or metric.help, labels=INSTANCE_LABELS, of=OwnInstance,
-        value=lambda entity: _reading(entity.instance, metric),
+        value=lambda entity: read(entity.instance),
     )  # fmt: skip
 
 

@@ -3,12 +3,15 @@
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from msgspec.json import Encoder
+
 from gputop.core.text.text import excerpt
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 Number: TypeAlias = bool | int | float
 
 _MOST: Final = 320  # characters of a value: a namespace and a pod of Kubernetes have 317
+_float: Final = Encoder().encode  # the shortest exact number, in half the time of repr
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
@@ -26,7 +29,7 @@ def number(value: Number) -> str:
     if kind is bool:
         return "1" if value else "0"
     if value - value == 0:  # neither infinite nor NaN
-        return repr(value)
+        return _float(value).decode()
     return "+Inf" if value > 0 else "-Inf" if value < 0 else "NaN"
 
 

@@ -85,19 +85,16 @@ def lines(rows: Iterable["Series[Any]"], scene: "Scene") -> list[str]:
 
 def _samples(row: "Series[Any]", entities: Sequence[Entity]) -> list[str]:
     found: list[str] = []
+    name, read = row.name, row.value
     for entity in entities:
-        value = row.value(entity)
+        value = read(entity)
         if value is None:
             continue
         if isinstance(value, list):
-            found += [_sample(row.name, entity.labels_with(more), each) for more, each in value]
+            found += [f"{name}{{{entity.labels_with(more)}}} {number(each)}" for more, each in value]
         else:
-            found.append(_sample(row.name, entity.labels, value))
+            found.append(f"{name}{{{entity.labels}}} {number(value)}" if entity.labels else f"{name} {number(value)}")
     return found
-
-
-def _sample(name: str, labels: str, value: Number) -> str:
-    return f"{name}{{{labels}}} {number(value)}" if labels else f"{name} {number(value)}"
 
 
 def _help(text: str) -> str:

