@@ -20,6 +20,7 @@ from gputop.core.model.sample import SCHEMA_VERSION, Frame
 from gputop.core.protocol.command import Inspect, Renice, SendSignal, Target
 from gputop.core.protocol.link import Down
 from gputop.core.protocol.outcome import Outcome, Status
+from gputop.core.protocol.remote import Hello
 from gputop.wire.encoder import encode
 from gputop.wire.ssh.client import SshClient
 
@@ -338,6 +339,45 @@ def test_a_host_that_lacks_a_command_is_asked_for_it_without_an_answer(box: SshH
     assert getattr(inspection, "problem", "") == "gputop 9.9 on box cannot do this"
     assert isinstance(outcome, Outcome)
     assert only(outcome).status is Status.REFUSED
+
+
+def test_the_keys_of_what_an_older_gputop_lacks_look_and_act_as_if_it_had_it(box: SshHost) -> None:
+    box.install(*speaking(encode(Hello(version="0.0.9", commands=("beat", "renice", "inspect")))))
+    with terminal(*GPUTOP, "--host", "box", size=(160, 44), environment=box.environment) as shown:
+        shown.until("COMMAND", "(F9 Signal)", "F7 Nice-")
+        shown.press("w")
+        shown.until("gputop 0.0.9 on box cannot do this. Update it there")
+        shown.press("\x1bOP")
+        shown.until("/ search")
+        shown.press("/")
+        shown.until("all keys")
+        shown.press("where a job")
+        shown.until("Why it hangs", "Off: gputop 0.0.9 on box cannot do this")
+
+
+def test_what_only_a_newer_gputop_knows_breaks_the_screen(box: SshHost) -> None:
+    hello = json.loads(encode(Hello(version="9.9")))
+    hello |= {"commands": [*hello["commands"], "levitate"], "altitude_m": 3}
+    box.install(*speaking(json.dumps(hello).encode() + b"\n", altitude_m=3))
+    with terminal(*GPUTOP, "--host", "box", size=(160, 44), environment=box.environment) as shown:
+        shown.until("COMMAND", "F9 Signal", "ssh box")
+        shown.press("q")
+        assert shown.end() == 0
+    assert "(F9 Signal)" not in shown.text
+
+
+def speaking(hello: bytes, **more: object) -> tuple[str, ...]:
+    """Return a program that greets, and sends a frame, with more fields, for each command."""
+    shown = {**json.loads(encode(frame())), **more}
+    return (
+        "import json, sys, time",
+        f"print({hello.decode()!r}, end='', flush=True)",
+        f"shown = json.loads({json.dumps(shown)!r})",
+        "for _ in sys.stdin:",
+        "    shown['time_s'] = time.time()",
+        "    shown['sequence'] += 1",
+        "    print(json.dumps(shown), flush=True)",
+    )
 
 
 def test_the_escapes_of_a_host_reach_the_screen(box: SshHost) -> None:

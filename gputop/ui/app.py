@@ -56,7 +56,7 @@ class GputopApp(TerminalApp):
 
     def __init__(self, link: Link, options: ViewOptions, clock: Clock = time.monotonic) -> None:
         self.options = options
-        keys = active_keys(options.settings, is_replay=options.player is not None, is_remote=bool(options.remote))
+        keys = active_keys(options.settings, options)
         super().__init__(
             options.theme, keys, is_ascii=options.is_ascii, writes_changes_only=options.writes_changes_only
         )
@@ -169,8 +169,7 @@ class GputopApp(TerminalApp):
         if message.after.theme != message.before.theme:
             self.action_theme(message.after.theme)
         if message.after.keymap != message.before.keymap:
-            is_replay, is_remote = self.options.player is not None, bool(self.options.remote)
-            self.keymap = active_keys(message.after, is_replay=is_replay, is_remote=is_remote)
+            self.keymap = active_keys(message.after, self.options)
             self.main.set_keys(self.keymap)
         self.main.change(density=Density(message.after.density))
 

@@ -33,6 +33,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     ``csv``: a frame's ``gpus`` or ``processes`` as CSV. ``keep_copy``: writes a private file of this name; returns its
     path, or raises OSError.
     ``remote``: the host that is shown, by ssh; empty for this one. ``refused``: why that host refuses all changes.
+    ``lacks``: by the tag of a command, why that host does not take it.
     ``log_in``: connects again, while ssh may ask on the terminal; returns what came of it.
     ``notifier``: sends notifications by programs; None: only the terminal shows them.
     ``is_served``: a browser is the terminal, behind a pipe.
@@ -61,6 +62,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     notifier: Notifier | None = None
     remote: str = ""
     refused: str = ""
+    lacks: Mapping[str, str] = {}
     log_in: Callable[[], str] | None = None
     is_served: bool = False
 

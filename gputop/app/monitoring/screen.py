@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from signal import SIG_DFL, SIGHUP, signal
 from typing import Final
 
@@ -42,7 +42,7 @@ class ScreenRequest(Struct, frozen=True, kw_only=True):
 class Parts(Struct, frozen=True, kw_only=True):
     """The optional parts of a screen. ``player``: of a recording; ``source``: name of a plugin's.
 
-    ``remote``, ``refused``, ``log_in``: see `ViewOptions`.
+    ``remote``, ``refused``, ``lacks``, ``log_in``: see `ViewOptions`.
     ``is_served``: see `ScreenRequest`.
     """
 
@@ -54,6 +54,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     has_all_processes: bool = True
     remote: str = ""
     refused: str = ""
+    lacks: Mapping[str, str] = {}
     log_in: Callable[[], str] | None = None
     is_served: bool = False
 
@@ -142,6 +143,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
         panel_ended=_keep_ending, source=parts.source, prober=parts.prober, csv=csv, keep_copy=keep_copy,
         notifier=ProgramNotifier(os.environ), read_only_by=_read_only_by(said),
         has_all_processes=parts.has_all_processes, remote=parts.remote, refused=parts.refused, log_in=parts.log_in,
+        lacks=parts.lacks,
     )  # fmt: skip
     if parts.is_served:
         view = replace(view, is_served=True, save=None, keep_copy=None, notifier=None)

@@ -12,7 +12,8 @@ from gputop.app.remote.reach import reached
 from gputop.app.terminal import Person
 from gputop.core.probing.progress import Prober
 from gputop.core.protocol.link import Down
-from gputop.core.protocol.remote import Hello
+from gputop.core.protocol.remote import COMMANDS, Hello
+from gputop.core.text.text import excerpt
 from gputop.lazy_imports import lean
 from gputop.wire.ssh.client import SshClient, show_on_terminal
 from gputop.wire.ssh.command import NOT_FOUND, Remote
@@ -35,9 +36,17 @@ def show_remote_screen(request: ScreenRequest, host: str) -> int:
         has_all_processes=request.backend.has_all_processes,
         remote=host,
         refused=greeting.refusal,
+        lacks=_lacks(greeting, host),
         log_in=_log_in(link, host),
     )
     return run_live(link, said, settings, parts)
+
+
+def _lacks(hello: Hello, host: str) -> dict[str, str]:
+    """Return why the gputop of a host does not take commands of this one, by their tags."""
+    version = excerpt(hello.version, 20)
+    why = f"gputop {version} on {host} cannot do this. Update it there, then start this screen again"
+    return dict.fromkeys(set(COMMANDS) - set(hello.commands), why)
 
 
 def _connected(remote: Remote, words: Sequence[str]) -> tuple[SshClient, Hello | Down]:

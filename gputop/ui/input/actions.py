@@ -24,7 +24,8 @@ class Action(Struct, frozen=True, kw_only=True):
 
     Dialogs and pages list the actions that they take, also those of the main screen that move and close.
     ``place``: where the key is pressed. ``footer``: a short label for the footer. ``in_palette``: whether the command
-    palette offers it. ``changes_machine``: whether a read-only gputop refuses it.
+    palette offers it. ``changes_machine``: whether a read-only gputop refuses it. ``sends``: tag of the command
+    without which it is of no use. ``off``: why it does nothing now; empty if it works.
     """
 
     id: str
@@ -36,6 +37,8 @@ class Action(Struct, frozen=True, kw_only=True):
     footer: str = ""
     in_palette: bool = True
     changes_machine: bool = False
+    sends: str = ""
+    off: str = ""
     place: Place = Place.MAIN
 
 
@@ -97,7 +100,7 @@ ACTIONS: Final = (
         id="signal", keys=("f9", "k"), run="signal.choose", label="Send a signal…", group=ACT, footer="Signal",
         help="Choose a signal and see its targets: the tagged processes, or the process, job or group under the "
         "cursor.",
-        changes_machine=True,
+        changes_machine=True, sends="send_signal",
     ),
     Action(
         id="process", keys=("enter",), run="page.process", label="Process in detail", group=VIEW, footer="Details",
@@ -146,19 +149,22 @@ ACTIONS: Final = (
     ),
     Action(
         id="kill", keys=("K",), run="signal.choose('SIGKILL')", label="SIGKILL…", group=ACT,
-        help="Send SIGKILL, after you confirm it with y.", changes_machine=True,
+        help="Send SIGKILL, after you confirm it with y.", changes_machine=True, sends="send_signal",
     ),
     Action(
         id="terminate-one", keys=(), run="signal.choose_one('SIGTERM')", label="SIGTERM to one process…", group=ACT,
         help="Open the signal dialog for the process under the cursor, not for its job.", changes_machine=True,
+        sends="send_signal",
     ),
     Action(
         id="interrupt-one", keys=(), run="signal.choose_one('SIGINT')", label="SIGINT to one process…", group=ACT,
         help="Open the signal dialog for the process under the cursor, not for its job.", changes_machine=True,
+        sends="send_signal",
     ),
     Action(
         id="kill-one", keys=(), run="signal.choose_one('SIGKILL')", label="SIGKILL to one process…", group=ACT,
         help="Ask for SIGKILL for the process under the cursor, not for its job.", changes_machine=True,
+        sends="send_signal",
     ),
     Action(
         id="tag", keys=("space",), run="target.tag", label="Tag", group=ACT, footer="Tag",
@@ -175,24 +181,25 @@ ACTIONS: Final = (
     Action(
         id="nice-down", keys=("f7", "right_square_bracket"), run="scheduling.add_nice(-1)", label="Raise the priority",
         group=ACT, footer="Nice-", changes_machine=True,
-        help="Lower the nice value of one process, or of the tagged ones, by 1. This needs root.",
+        help="Lower the nice value of one process, or of the tagged ones, by 1. This needs root.", sends="renice",
     ),
     Action(
         id="nice-up", keys=("f8", "left_square_bracket"), run="scheduling.add_nice(1)", label="Lower the priority",
         group=ACT, footer="Nice+", changes_machine=True,
-        help="Raise the nice value of one process, or of the tagged ones, by 1.",
+        help="Raise the nice value of one process, or of the tagged ones, by 1.", sends="renice",
     ),
     Action(
         id="renice", keys=("r",), run="scheduling.open('nice')", label="Nice value…", group=ACT,
-        help="Enter a nice value.", changes_machine=True,
+        help="Enter a nice value.", changes_machine=True, sends="renice",
     ),
     Action(
         id="io-class", keys=("d",), run="scheduling.open('io-class')", label="I/O class…", group=ACT,
         help="Choose the priority of a process for disk access. In htop, the key is i.", changes_machine=True,
+        sends="set_io_class",
     ),
     Action(
         id="affinity", keys=("a",), run="scheduling.open('cpus')", label="CPU affinity…", group=ACT,
-        help="Choose the CPUs that a process may run on.", changes_machine=True,
+        help="Choose the CPUs that a process may run on.", changes_machine=True, sends="set_affinity",
     ),
     Action(
         id="undo", keys=("ctrl+u",), run="changes.undo", label="Undo the last change", group=ACT,
@@ -202,23 +209,24 @@ ACTIONS: Final = (
     ),
     Action(
         id="environment", keys=("e",), run="page.process('environment')", label="Environment", group=VIEW,
-        help="Show the environment of the process. Secrets are masked until you show them.",
+        help="Show the environment of the process. Secrets are masked until you show them.", sends="inspect",
     ),
     Action(
         id="open-files", keys=("l",), run="page.process('files')", label="Open files", group=VIEW,
-        help="Show the open files of the process.",
+        help="Show the open files of the process.", sends="inspect",
     ),
     Action(
         id="devices", keys=("x",), run="page.process('devices')", label="GPU device files", group=VIEW,
-        help="Show the GPU device files that the process has open.",
+        help="Show the GPU device files that the process has open.", sends="inspect",
     ),
     Action(
         id="why", keys=("w",), run="page.why", label="Why it hangs", group=VIEW,
         help="Ask where a job or process hangs: the stacks of all ranks, the kernel, NCCL, PyTorch. It takes seconds.",
+        sends="explain",
     ),
     Action(
         id="command-line", keys=(), run="page.process('command')", label="Command line", group=VIEW,
-        help="Show the full command line of the process.",
+        help="Show the full command line of the process.", sends="inspect",
     ),
     Action(
         id="history", keys=("b",), run="page.history", label="History", group=VIEW,
@@ -228,6 +236,7 @@ ACTIONS: Final = (
     Action(
         id="mig", keys=("p",), run="page.mig", label="MIG: partition the GPU", group=VIEW,
         help="Show how the GPU is split, who uses each part and what else fits. Plan and apply another layout.",
+        sends="read_mig",
     ),
     Action(
         id="probe", keys=("X",), run="probe.open", label="Probe: test GPUs…", group=ACT,
@@ -308,11 +317,11 @@ ACTIONS: Final = (
     Action(
         id="slower", keys=("plus",), run="settings.step_interval(1)", label="Longer interval", group=GENERAL,
         help="Read less often. The longest interval is 10 s. In a tree or in groups, + expands and - collapses.",
-        footer="Slower",
+        footer="Slower", sends="set_interval",
     ),
     Action(
         id="faster", keys=("minus",), run="settings.step_interval(-1)", label="Shorter interval", group=GENERAL,
-        help="Read more often. The shortest interval is 0.25 s.", footer="Faster",
+        help="Read more often. The shortest interval is 0.25 s.", footer="Faster", sends="set_interval",
     ),
     Action(
         id="meters", keys=("m",), run="settings.toggle_host", label="Host panel", group=VIEW, footer="Host",
@@ -360,7 +369,7 @@ ACTIONS: Final = (
     ),
     Action(
         id="read-now", keys=("ctrl+r",), run="view.read_now", label="Refresh now", group=GENERAL,
-        help="Take a sample at once.",
+        help="Take a sample at once.", sends="read_now",
     ),
     Action(
         id="theme", keys=("ctrl+t",), run="next_theme", label="Next theme", group=GENERAL,

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from gputop.core.settings.settings import Settings
 from gputop.ui.input.actions import ACTIONS, Action, Place
 from gputop.ui.input.keymap import Keymap, keymap
+from gputop.ui.options import ViewOptions
 
 REPLAY: Final = "While a recording plays"
 _ONLY_LIVE: Final = frozenset({"pause", "record", "notify", "read-now", "faster", "slower"})  # a recording has its own
@@ -72,12 +73,18 @@ REPLAY_ACTIONS: Final = (
 EVERY: Final = (*ACTIONS, *REPLAY_ACTIONS)
 
 
-def active_keys(settings: Settings, *, is_replay: bool, is_remote: bool = False) -> Keymap:
-    """Return the keys in use, on this machine, on another one or on a recording."""
+def active_keys(settings: Settings, options: ViewOptions) -> Keymap:
+    """Return the keys in use, on this machine, on another one or on a recording, and why some are off."""
     keys = keymap(settings.keymap, settings.keys, EVERY)
-    here = [each for each in keys.actions if is_remote or each.id not in _ONLY_REMOTE]
+    here = [_judged(each, options) for each in keys.actions if options.remote or each.id not in _ONLY_REMOTE]
+    is_replay = options.player is not None
     actions = _in_replay(here) if is_replay else (each for each in here if each.place is not Place.REPLAY)
     return replace(keys, actions=tuple(actions))
+
+
+def _judged(action: Action, options: ViewOptions) -> Action:
+    why = options.refusal if action.changes_machine else ""
+    return replace(action, off=why or options.lacks.get(action.sends, ""))
 
 
 def _in_replay(actions: Iterable[Action]) -> list[Action]:

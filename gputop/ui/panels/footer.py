@@ -19,10 +19,9 @@ _KEPT: Final = ("quit", "help", "signal", "process", "findings", "detail", "filt
 class FooterPanel(FastLines):
     """Shows keys; a click on one works like the key."""
 
-    def __init__(self, *, is_read_only: bool = False, actions: Sequence[Action] = ACTIONS) -> None:
+    def __init__(self, actions: Sequence[Action] = ACTIONS) -> None:
         super().__init__()
         self._actions = actions
-        self._is_read_only = is_read_only
         self._ends: list[tuple[int, Action]] = []
         self._said: Line | None = None
 
@@ -46,7 +45,7 @@ class FooterPanel(FastLines):
             self._ends = []
             self.draw((chord_line(self.size.width),))
             return
-        line, self._ends = keys_line(self.size.width, self._actions, is_read_only=self._is_read_only)
+        line, self._ends = keys_line(self.size.width, self._actions)
         self.draw((line,))
 
     def on_resize(self) -> None:
@@ -61,16 +60,14 @@ class FooterPanel(FastLines):
                 return
 
 
-def keys_line(
-    width: int, actions: Sequence[Action] = ACTIONS, *, is_read_only: bool = False
-) -> tuple[Line, list[tuple[int, Action]]]:
-    """Return the line, and the end of each action in it. Actions that a read-only gputop refuses are in brackets."""
+def keys_line(width: int, actions: Sequence[Action] = ACTIONS) -> tuple[Line, list[tuple[int, Action]]]:
+    """Return the line, and the end of each action in it. Actions that are off are in brackets."""
     spans: Spans = [(" ", "text")]
     ends: list[tuple[int, Action]] = []
     at = 1
     for action in _fitting(actions, width - at):
         key = key_name(action.keys[0])
-        if is_read_only and action.changes_machine:
+        if action.off:
             spans.append((f"({key} {action.footer}) ", "faint"))
         else:
             spans += [(key, "key"), (f" {action.footer}  ", "muted")]

@@ -3,6 +3,7 @@
 from textual import actions
 
 from gputop.core.protocol.process_status import ProcessStatuses
+from gputop.ui.input.actions import ACTIONS
 from gputop.ui.screens.main.changes import Changes
 from gputop.ui.screens.main.copy_actions import CopyActions
 from gputop.ui.screens.main.finding_actions import FindingActions
@@ -27,6 +28,9 @@ class Controllers:
     """Makes each controller after those that it uses."""
 
     def __init__(self, host: ScreenHost) -> None:
+        self._notify = host.notify
+        lacks = host.options.lacks
+        self._off = {each.run: lacks[each.sends] for each in ACTIONS if each.sends in lacks}
         self.processes = host.processes
         self.changes = Changes(host)
         self.settings = SettingsActions(host)
@@ -53,6 +57,9 @@ class Controllers:
 
     def run(self, action: str) -> bool:
         """Run an action such as ``signal.choose(1)``; return whether it is one of a controller."""
+        if action in self._off:
+            self._notify(self._off[action], severity="warning", timeout=6)
+            return True
         name, method, arguments = actions.parse(action)
         controller = getattr(self, name, None) if name else None
         if controller is not None:

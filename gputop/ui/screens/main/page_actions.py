@@ -16,7 +16,7 @@ class PageActions:
         """Open the help page."""
         from gputop.ui.screens.pages.help import HelpScreen
 
-        self._host.push(HelpScreen(refusal=self._host.options.refusal, actions=self._host.keys.actions))
+        self._host.push(HelpScreen(actions=self._host.keys.actions))
 
     def messages(self) -> None:
         """Open the page of past messages."""

@@ -65,7 +65,7 @@ class MainScreen(Screen[None]):
         self.processes = ProcessPanel(own_user=options.own_user)
         self.message = MessagePanel()
         self.prompt = PromptPanel()
-        self.footer = FooterPanel(is_read_only=bool(options.refusal))
+        self.footer = FooterPanel()
         self.controllers = Controllers(self)
         self.set_keys(keys)
 

@@ -45,11 +45,10 @@ class HelpScreen(Page):
     title_text = "Help"
     is_full = True
 
-    def __init__(self, *, refusal: str = "", actions: Sequence[Action] = ACTIONS) -> None:
+    def __init__(self, *, actions: Sequence[Action] = ACTIONS) -> None:
         super().__init__()
         self.field = TextInput(hint="/ finds a key by its action, or a column by its name")
         self._actions = [action for action in actions if action.keys]
-        self._refusal = refusal
         self._searches = False
 
     def method(self, key: str) -> str | None:
@@ -101,7 +100,7 @@ class HelpScreen(Page):
             if action.id not in shown:  # it shares the line of another one
                 continue
             lines = groups.setdefault(action.group, [Line(((action.group, "accent"),))])
-            inks = ("faint", "faint") if self._is_off(action) else ("key", "text")
+            inks = ("faint", "faint") if action.off else ("key", "text")
             second, label = TOGETHER.get(action.id, ("", ""))
             other = shown.pop(second, None)
             keys = _first_keys(keys_text(action)) if other is None else _keys_of_both(action, other)
@@ -112,16 +111,13 @@ class HelpScreen(Page):
     def _matches(self, text: str, width: int) -> list[Line]:
         lines: list[Line] = []
         for action in self._actions:
-            said = f"Off: {self._refusal}." if self._is_off(action) else action.help
+            said = f"Off: {action.off}." if action.off else action.help
             if text in f"{keys_text(action)} {action.label} {action.help}".lower():
-                lines += _entry((keys_text(action), action.label), said, width, is_off=self._is_off(action))
+                lines += _entry((keys_text(action), action.label), said, width, is_off=bool(action.off))
         for column in COLUMNS:
             if text in f"column {column.title} {column.help}".lower():
                 lines += _entry((column.title, "column"), column.help, width)
         return lines or [Line((("nothing matches", "muted"),))]
-
-    def _is_off(self, action: Action) -> bool:
-        return bool(self._refusal) and action.changes_machine
 
 
 def _keys_of_both(one: Action, other: Action) -> str:

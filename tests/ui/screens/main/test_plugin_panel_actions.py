@@ -57,7 +57,7 @@ def test_panels_take_lines_of_the_screen_only_where_they_are_shown() -> None:
 def test_new_lines_are_not_drawn_below_a_page_that_covers_them() -> None:
     host = FakeHost(panels=(Panel(key="count", title="Count", help="", lines=lines),))
     actions = requested(host)
-    host.screens.append(HelpScreen(refusal="", actions=()))
+    host.screens.append(HelpScreen(actions=()))
     before = host.draws
 
     actions.draw_changed()
