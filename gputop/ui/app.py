@@ -203,6 +203,12 @@ class GputopApp(TerminalApp):
         self.messages.add(message, ink=_INKS[severity], time_s=time_s, for_s=timeout, action=title)
         self._show_message()
 
+    def action_go_to_host(self, step: int) -> None:
+        """Quit, for another host."""
+        if self.options.go_to_host is not None:
+            self.options.go_to_host(step)
+            self.exit()
+
     async def action_quit(self) -> None:
         """Quit at once."""
         self.exit()

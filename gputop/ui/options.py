@@ -35,6 +35,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     ``remote``: the host that is shown, by ssh; empty for this one. ``refused``: why that host refuses all changes.
     ``lacks``: by the tag of a command, why that host does not take it.
     ``log_in``: connects again, while ssh may ask on the terminal; returns what came of it.
+    ``go_to_host``: notes, as this screen ends, that the next (1) or previous (-1) of several hosts is wanted.
     ``notifier``: sends notifications by programs; None: only the terminal shows them.
     ``is_served``: a browser is the terminal, behind a pipe.
     """
@@ -64,6 +65,7 @@ class ViewOptions(Struct, frozen=True, kw_only=True):
     refused: str = ""
     lacks: Mapping[str, str] = {}
     log_in: Callable[[], str] | None = None
+    go_to_host: Callable[[int], None] | None = None
     is_served: bool = False
 
     @property

@@ -42,7 +42,7 @@ class ScreenRequest(Struct, frozen=True, kw_only=True):
 class Parts(Struct, frozen=True, kw_only=True):
     """The optional parts of a screen. ``player``: of a recording; ``source``: name of a plugin's.
 
-    ``remote``, ``refused``, ``lacks``, ``log_in``: see `ViewOptions`.
+    ``remote``, ``refused``, ``lacks``, ``log_in``, ``go_to_host``: see `ViewOptions`.
     ``is_served``: see `ScreenRequest`.
     """
 
@@ -56,6 +56,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     refused: str = ""
     lacks: Mapping[str, str] = {}
     log_in: Callable[[], str] | None = None
+    go_to_host: Callable[[int], None] | None = None
     is_served: bool = False
 
 
@@ -143,7 +144,7 @@ def run_screen(link: Link, said: Written, settings: Settings, parts: Parts) -> i
         panel_ended=_keep_ending, source=parts.source, prober=parts.prober, csv=csv, keep_copy=keep_copy,
         notifier=ProgramNotifier(os.environ), read_only_by=_read_only_by(said),
         has_all_processes=parts.has_all_processes, remote=parts.remote, refused=parts.refused, log_in=parts.log_in,
-        lacks=parts.lacks,
+        lacks=parts.lacks, go_to_host=parts.go_to_host,
     )  # fmt: skip
     if parts.is_served:
         view = replace(view, is_served=True, save=None, keep_copy=None, notifier=None)

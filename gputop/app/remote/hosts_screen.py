@@ -39,17 +39,24 @@ def _shown(reader: SshReader, request: ScreenRequest, every_s: float) -> None:
     from gputop.app.fleet.screen import show_reader
 
     while host := show_reader(reader, FleetRequest(interval_s=every_s), (), _SORTS, opens_hosts=True):
-        _show_one(request, host)
+        while host:
+            host = _show_one(reader, request, host)
 
 
-def _show_one(request: ScreenRequest, host: str) -> None:
-    """Show the screen of a host until the user quits it; if it cannot be reached, say why and wait for Enter."""
+def _show_one(reader: SshReader, request: ScreenRequest, host: str) -> str:
+    """Show the screen of a host until the user leaves it; return the next host, or an empty text for the rows.
+
+    If it cannot be reached, say why and wait for Enter.
+    """
+    steps: list[int] = []
     try:
-        show_remote_screen(request, host)
+        show_remote_screen(request, host, steps.append)
     except UseCaseError as error:
         warn(str(error))
         print("Enter shows the hosts again.", file=sys.stderr, flush=True)
         sys.stdin.readline()
+    names = [each.name for each in reader.read().hosts if each.gpus or each.name == host]
+    return names[(names.index(host) + steps[0]) % len(names)] if steps else ""
 
 
 def _printed(reader: SshReader) -> int:

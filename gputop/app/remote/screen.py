@@ -19,8 +19,8 @@ from gputop.wire.ssh.client import SshClient, show_on_terminal
 from gputop.wire.ssh.command import NOT_FOUND, Remote
 
 
-def show_remote_screen(request: ScreenRequest, host: str) -> int:
-    """Show the screen of a host until the user quits; return the exit status."""
+def show_remote_screen(request: ScreenRequest, host: str, go_to_host: Callable[[int], None] | None = None) -> int:
+    """Show the screen of a host until the user quits; return the exit status. ``go_to_host``: see `ViewOptions`."""
     said, settings = configured(request)
     remote = reached(host)
     words = sampler_arguments(request.backend, settings)
@@ -38,6 +38,7 @@ def show_remote_screen(request: ScreenRequest, host: str) -> int:
         refused=greeting.refusal,
         lacks=_lacks(greeting, host),
         log_in=_log_in(link, host),
+        go_to_host=go_to_host,
     )
     return run_live(link, said, settings, parts)
 

@@ -364,6 +364,14 @@ ACTIONS: Final = (
         help="With --host: leave the screen for a moment, so that ssh can ask for a password, and come back.",
     ),
     Action(
+        id="host-next", keys=("right_curly_bracket",), run="go_to_host(1)", label="Next host", group=GENERAL,
+        footer="Next host", help="With several hosts: show the next one that answers.",
+    ),
+    Action(
+        id="host-before", keys=("left_curly_bracket",), run="go_to_host(-1)", label="Previous host", group=GENERAL,
+        help="With several hosts: show the previous one that answers.",
+    ),
+    Action(
         id="redraw", keys=("ctrl+l",), run="redraw", label="Redraw", group=GENERAL,
         help="Paint the whole screen again.",
     ),

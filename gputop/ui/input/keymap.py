@@ -62,6 +62,7 @@ _NAMES: Final = {
     "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
     "home": "Home", "end": "End", "space": "Space", "left_square_bracket": "[",
     "right_square_bracket": "]", "slash": "/", "backslash": "\\", "percent_sign": "%", "tab": "Tab",
+    "left_curly_bracket": "{", "right_curly_bracket": "}",
     "left_parenthesis": "(", "right_parenthesis": ")", "exclamation_mark": "!", "equals_sign": "=", "underscore": "_",
 }  # fmt: skip
 _SPOKEN: Final = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}

@@ -14,6 +14,7 @@ from gputop.ui.options import ViewOptions
 REPLAY: Final = "While a recording plays"
 _ONLY_LIVE: Final = frozenset({"pause", "record", "notify", "read-now", "faster", "slower"})  # a recording has its own
 _ONLY_REMOTE: Final = frozenset({"log-in"})
+_ONLY_SEVERAL: Final = frozenset({"host-next", "host-before"})
 
 _Row = partial(Action, group=REPLAY, place=Place.REPLAY)
 
@@ -76,7 +77,9 @@ EVERY: Final = (*ACTIONS, *REPLAY_ACTIONS)
 def active_keys(settings: Settings, options: ViewOptions) -> Keymap:
     """Return the keys in use, on this machine, on another one or on a recording, and why some are off."""
     keys = keymap(settings.keymap, settings.keys, EVERY)
-    here = [_judged(each, options) for each in keys.actions if options.remote or each.id not in _ONLY_REMOTE]
+    absent = frozenset() if options.remote else _ONLY_REMOTE
+    absent |= _ONLY_SEVERAL if options.go_to_host is None else frozenset()
+    here = [_judged(each, options) for each in keys.actions if each.id not in absent]
     is_replay = options.player is not None
     actions = _in_replay(here) if is_replay else (each for each in here if each.place is not Place.REPLAY)
     return replace(keys, actions=tuple(actions))
