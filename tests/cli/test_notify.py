@@ -49,6 +49,22 @@ def running(*arguments: str, environment: dict[str, str]) -> Iterator["subproces
             process.wait(PATIENCE_S)
 
 
+def test_findings_reach_a_service_of_apprise_and_its_secret_stays_hidden(tmp_path: Path) -> None:
+    pytest.importorskip("apprise", reason="apprise is not installed")
+    file = tmp_path / "apprise-url"
+    file.touch(0o600)
+    environment = configured(tmp_path, "")
+    with http_receiver() as server:
+        file.write_text(f"json://ann:s3cr3t@127.0.0.1:{server.port}/in\n")
+        with running("notify", f"apprise:{file}", *LEAST, environment=environment):
+            assert server.until(lambda: any("alarm stuck.collective: job" in one["message"] for one in server.messages))
+    refused = gputop("notify", "--test", f"apprise:{file}", environment=environment)
+
+    assert server.requests[0]["Authorization"].startswith("Basic ")
+    assert refused.stdout == "apprise: failed: apprise could not deliver the message\n"
+    assert "s3cr3t" not in refused.stdout + refused.stderr
+
+
 def test_a_test_message_reaches_each_receiver_and_the_outcomes_are_printed(tmp_path: Path) -> None:
     with http_receiver() as server:
         text = f'[receivers.good]\nkind = "webhook"\nurl = "{server.url}"\n[receivers.bad]\nkind = "webhook"\nurl = "http://127.0.0.1:1"\n'
