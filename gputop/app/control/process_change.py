@@ -17,6 +17,7 @@ from gputop.app.monitoring.frames import frames, open_source
 from gputop.app.terminal import Person, warn
 from gputop.core.model.sample import Frame, HostProcess
 from gputop.core.processes.gpu_use import why_incomplete
+from gputop.core.processes.stopping import STOPS, kept_text
 from gputop.core.protocol.command import Change, SendSignal, wording
 from gputop.core.protocol.outcome import Outcome
 from gputop.core.protocol.targets import users_text
@@ -87,7 +88,7 @@ def carry_out(
     person.show(plan(wording(change), chosen.processes, chosen.time_s, room, style))
     person.show(list(_lacking(chosen)))
     if isinstance(change, SendSignal):
-        person.show([_LED.format(pid=pid, count=count) for pid, count in chosen.led])
+        person.show(list(_consequences(change.signal, chosen)))
     if not chosen.processes:
         return UNKNOWN if chosen.doubts else NONE
     if is_dry:
@@ -129,6 +130,14 @@ def _lacking(chosen: Chosen) -> Iterator[str]:
     yield from (f"{pid}: {where}" for pid in chosen.lacking)
     if chosen.lacking or chosen.is_filtered or not chosen.processes:
         yield from chosen.doubts
+
+
+def _consequences(signal: str, chosen: Chosen) -> Iterator[str]:
+    """Return what a stopped process keeps, or which launchers a signal that ends processes does not reach."""
+    if signal not in STOPS:
+        yield from (_LED.format(pid=pid, count=count) for pid, count in chosen.led)
+    elif kept := kept_text(chosen.processes):
+        yield kept
 
 
 def _launchers(frame: Frame, present: set[int]) -> Iterator[tuple[int, int]]:

@@ -210,6 +210,15 @@ def test_workers_without_their_launcher_are_hit_and_it_is_said_who_leads_them(tm
     assert choose(shown, [4000, held.pid]).led == ()
 
 
+def test_before_a_stop_it_is_hidden_that_the_process_keeps_its_gpu_memory(tmp_path: Path) -> None:
+    with child("SIGUSR1") as held:
+        found, person = choose(frame(2, processes=(row(held),)), []), Listener(False)
+        carry_out(term(found, "SIGSTOP"), found, control(tmp_path), person)
+
+    assert "Stopped processes keep their 10.0GiB of GPU memory." in person.heard
+    assert person.asked
+
+
 def test_where_the_driver_lists_nobody_that_is_said_and_not_that_a_pid_is_on_no_gpu(tmp_path: Path) -> None:
     found, person = (
         choose(frame(gpus=(gpu(missing={"processes": Missing.UNSUPPORTED}),), processes=()), [7]),

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from gputop.core.model.sample import HostProcess
-from gputop.core.model.units import bytes_text
+from gputop.core.processes.stopping import STOPS, kept_text
 from gputop.core.protocol.signals import KILL
 from gputop.ui.screens.dialogs.target_list import SENT
-from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, common_command, gpu_bytes
+from gputop.ui.state.signal_targets import Processes, Scope, TargetSelection, common_command
 
 _ASKS_LAUNCHERS: Final = "SIGTERM"
-_STOPS: Final = frozenset({"SIGSTOP", "SIGTSTP"})
 _MPS_CLIENT: Final = "M"
 _MPS_FIRST: Final = "First, MPS ends the GPU work of the client (terminate_client)."
 _MPS_HARM: Final = "If that fails, SIGKILL can end the GPU work of all clients of its server."
@@ -29,8 +28,8 @@ def remarks(selection: TargetSelection, signal: str, targets: Processes) -> list
         (_reach_of_kill(selection, targets) if signal == KILL else "", "accent"),
         (_MPS_FIRST if signal == KILL and _has_mps_client(targets) else "", "accent"),
         (_MPS_HARM if signal == KILL and _has_mps_client(targets) else "", "warm"),
-        (_kept(targets) if signal in _STOPS else "", "warm"),
-        (_waiting(selection, targets) if signal in _STOPS else "", "warm"),
+        (kept_text(targets) if signal in STOPS else "", "warm"),
+        (_waiting(selection, targets) if signal in STOPS else "", "warm"),
         (
             f"The signal may fail or be delayed{_part(obstacles, len(recipients))}: see the list." if obstacles else "",
             "warm",
@@ -55,13 +54,6 @@ def _reach_of_kill(selection: TargetSelection, targets: Processes) -> str:
     launchers = len({one.id for one in workers.values()})
     each = "launcher" if launchers == 1 else f"{launchers} launchers"
     return f"The signal goes to the {each} and to {_workers(len(workers))}." if workers else ""
-
-
-def _kept(targets: Processes) -> str:
-    """Return the GPU memory that stopped processes keep; empty without a GPU."""
-    held = sum(gpu_bytes(one) or 0 for one in targets)
-    memory = f"{bytes_text(held)} of GPU memory" if held else "GPU memory"
-    return f"Stopped processes keep their {memory}." if any(one.gpus for one in targets) else ""
 
 
 def _waiting(selection: TargetSelection, targets: Processes) -> str:

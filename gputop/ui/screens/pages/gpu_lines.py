@@ -21,7 +21,9 @@ from gputop.core.model.metric import Metric
 from gputop.core.model.sample import Gpu, GpuProcess, HostProcess, Presence, Readings
 from gputop.core.model.tone_rules import throttle
 from gputop.core.model.units import NOTHING, bytes_text, duration_text, percent_text, value_text
+from gputop.core.processes.interpreter import without_interpreter
 from gputop.core.table_rows import added_keys
+from gputop.core.text.cells import width as cells
 from gputop.core.text.fit import fit, fit_right
 from gputop.ui.panels import values
 from gputop.ui.panels.band import Band, band_lines, cells_of
@@ -125,16 +127,16 @@ def _plots(gpu: Gpu, view: View, size: tuple[int, int]) -> list[Line]:
     window = history.times.window(_MOST_SAMPLES)
     if window is None:
         return []
-    cells = cells_of(width)
+    across = cells_of(width)
     lines = [Line((("The last ", "accent"), (duration_text(window.span_s), "accent")))]
     for plot in PLOTS:
         series = history.series(gpu.uuid, plot.metric.key).last(_MOST_SAMPLES)
-        spread = history.times.spread(series, window, 2 * cells)
+        spread = history.times.spread(series, window, 2 * across)
         reason = seen.why(plot.metric)
         labels = [[(fit(plot.label, 4), "muted"), *plot.text(seen)], [(fit_right(plot.below(seen), 12), "muted")]]
         ink = ink_of(plot, seen, view, _MOST_SAMPLES // 2)
         band = Band(labels, spread, plot.top(seen), ink, reason.text if reason else "")
-        lines += band_lines(band, (cells, rows), is_ascii=view.plots.is_ascii)
+        lines += band_lines(band, (across, rows), is_ascii=view.plots.is_ascii)
     return lines
 
 
@@ -145,8 +147,8 @@ def _processes(gpu: Gpu, view: View, width: int, cursor: int | None) -> list[Lin
         return [Line((("Processes", "accent"), ("  none on this GPU", "muted")))]
     has_ranks = any(one.owner.rank is not None for one, _ in held)
     titles = ("PID", "RANK", "USER", "STARTED", "AGE", "GPU-MEM", "SM", "COMMAND")
-    lines = [_title("Processes"), Line(((fit(_columns(titles, has_ranks=has_ranks), width), "head"),))]
-    texts = [_columns(_texts(one, use, view.frame.time_s), has_ranks=has_ranks) for one, use in held]
+    lines = [_title("Processes"), Line(((fit(_columns(titles, width, has_ranks=has_ranks), width), "head"),))]
+    texts = [_columns(_texts(one, use, view.frame.time_s), width, has_ranks=has_ranks) for one, use in held]
     bases = ["cursor" if at == cursor else "text" for at in range(len(held))]
     return lines + [Line(((fit(text, width), base),), base) for text, base in zip(texts, bases, strict=True)]
 
@@ -162,12 +164,12 @@ def _texts(one: HostProcess, use: GpuProcess, now_s: float) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _columns(texts: tuple[str, ...], *, has_ranks: bool) -> str:
+def _columns(texts: tuple[str, ...], room: int, *, has_ranks: bool) -> str:
+    """Return a line; without room for the command, the interpreter is dropped."""
     pid, rank, user, since, age, memory, sm, command = texts
     head = fit_right(pid, 8) + (fit_right(rank, 5) if has_ranks else "")
-    return (
-        f"{head} {fit(user, 9)}{fit(since, 12)}{fit_right(age, 6)} {fit_right(memory, 8)} {fit_right(sm, 5)}  {command}"
-    )
+    head += f" {fit(user, 9)}{fit(since, 12)}{fit_right(age, 6)} {fit_right(memory, 8)} {fit_right(sm, 5)}  "
+    return head + (command if cells(head + command) <= room else without_interpreter(command))
 
 
 def _groups() -> list[tuple[str, list[Metric[Any]]]]:

@@ -81,6 +81,16 @@ def test_who_is_on_the_gpu_since_when_is_shown_with_rank_and_memory() -> None:
     assert not any(line.split()[:1] == ["62"] for line in lines)
 
 
+def test_on_a_small_terminal_the_path_of_the_interpreter_takes_the_room_of_the_script() -> None:
+    long = process(61, 0, command="/opt/llm/envs/training/bin/python -u train.py --config big.toml")
+    short = process(62, 0, command="bash run.sh")
+    lines = page(frame(1, (long, short)), (78, 22))
+    first, second = lines[place(lines, "Processes") + 2 :][:2]
+
+    assert "  train.py --" in first
+    assert second.endswith("  bash run.sh") or "  bash run.sh " in second
+
+
 def test_a_gpu_without_processes_says_so() -> None:
     assert any(line == "Processes  none on this GPU" for line in page(frame(1, ())))
 
