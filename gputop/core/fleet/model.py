@@ -15,7 +15,7 @@ from gputop.core.model.units import share
 N = TypeVar("N", int, float)
 
 
-class FleetGpu(Struct, frozen=True, kw_only=True, gc=False):
+class FleetGpu(Struct, frozen=True, gc=False):
     """A GPU of a host. ``index``: as DCGM counts. ``xid``: the last Xid error, None if no server has one.
 
     ``use``: busy; idle: memory is held, and utilization is at most 10 %; free; lost; unknown. ``tensor_percent`` and
