@@ -14,7 +14,7 @@ import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import get_context
 from random import Random
 from statistics import median
@@ -108,7 +108,7 @@ def _key(app: FleetApp, name: str) -> float:
 def serving(found: dict[str, bytes]) -> Iterator[str]:
     """Answer queries in a process of its own; yield the URL."""
     answers = {query.text: found[query.key] for query in queries() if query.key in found}
-    server = HTTPServer(("127.0.0.1", 0), _handler(answers))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(answers))
     child = get_context("fork").Process(target=server.serve_forever, daemon=True)
     child.start()
     try:
@@ -120,6 +120,8 @@ def serving(found: dict[str, bytes]) -> Iterator[str]:
 
 def _handler(answers: dict[str, bytes]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_POST(self) -> None:
             form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
             self._send(answers.get(form["query"][0], _body([])))

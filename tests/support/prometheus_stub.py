@@ -21,13 +21,19 @@ class World:
         self.status = 200
         self.bearer = ""
         self.body: bytes | None = None
-        self.asked = 0
+        self.queries: list[str] = []
+        self.used_mib = 200
         self.released = threading.Event()
         self.released.set()
 
+    @property
+    def asked(self) -> int:
+        """Return the number of questions so far."""
+        return len(self.queries)
+
     def answer(self, query: str, headers: dict[str, str]) -> tuple[int, bytes]:
         """Return status and body."""
-        self.asked += 1
+        self.queries.append(query)
         if self.bearer and headers.get("authorization") != f"Bearer {self.bearer}":
             return 401, b"no"
         if self.body is not None or self.status != 200:
@@ -45,6 +51,10 @@ class World:
             value = str(self.age_s)
         elif "GPU_TEMP" in query or "GPU_UTIL" in query:
             value = "90"
+        elif "FB_USED" in query and "count" not in query:
+            value = str(self.used_mib)
+        elif "FB_FREE" in query:
+            value = str(1000 - self.used_mib)
         else:
             return []
         rows: list[object] = []

@@ -8,16 +8,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gputop.app.errors import BadRequestError
+from gputop.core.fleet.answer import Answers, Sample
 from gputop.core.fleet.build import STALE_S, alerts_of, hosts_of, natural
 from gputop.core.fleet.history import FleetHistory, Stretch, Subject, history_queries
 from gputop.core.fleet.model import FleetAlert, FleetHost, FleetServer
-from gputop.core.fleet.plan import NAMES, OTHER_NAMES, Query, details, naming
+from gputop.core.fleet.plan import FREE, NAMES, OTHER_NAMES, USED, WHOLE, Query, details, naming
 from gputop.core.model.units import duration_text
 from gputop.wire.prometheus.client import PrometheusClient, Round
 from gputop.wire.prometheus.http import Access
 
 _FIRST_WAIT_S: Final = 15.0
 _LONGEST_WAIT_S: Final = 120.0
+_MEMORY_S: Final = 300.0
 _MOST_GONE: Final = 10_000
 
 Clock = Callable[[], float]
@@ -50,6 +52,8 @@ class KnownServer:
         self._reason = ""
         self._again_s = float("-inf")
         self._gone: dict[str, FleetHost] = {}
+        self._memory: list[Sample] = []
+        self._memory_until_s = float("-inf")
 
     @property
     def name(self) -> str:
@@ -64,11 +68,11 @@ class KnownServer:
         if self._clock() < self._again_s and not is_urgent:
             return self._old()
         began = self._clock()
-        found = self._client.ask((*self._queries, *details(detailed)) if detailed else self._queries)
+        found = self._client.ask(self._asked(detailed, is_urgent=is_urgent))
         if NAMES not in found.answers.labels:
             return self._failed("; ".join(found.problems))
         self._failures, self._again_s, self._read_s = 0, float("-inf"), self._clock()
-        hosts = hosts_of(self.name, found.answers, self._labels)
+        hosts = hosts_of(self.name, self._with_memory(found.answers), self._labels)
         server = FleetServer(name=self.name, took_s=self._clock() - began, problems=self._problems(found, hosts))
         alerts = None if found.alerts is None else alerts_of(self.name, found.alerts)
         self._last = Part(server, self._with_gone(hosts), alerts)
@@ -82,6 +86,25 @@ class KnownServer:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    # --- what is asked seldom ------------------------------------------------------------------------------------
+    def _asked(self, detailed: Sequence[str], *, is_urgent: bool) -> list[Query]:
+        """Return the queries of a reading. The memory of a GPU seldom changes, and is a third of all values."""
+        has_memory = not is_urgent and self._clock() < self._memory_until_s
+        found = [query for query in self._queries if query.key != FREE or not has_memory]
+        return [*found, *(details(detailed) if detailed else ())]
+
+    def _with_memory(self, answers: Answers) -> Answers:
+        """Return the answers with the memory of each GPU as it was when free memory was asked for."""
+        used = answers.values.get(USED, ())
+        if FREE in answers.values:
+            known = {one.metric: one.value[1] for one in used}
+            free = [one for one in answers.values[FREE] if one.metric in known]
+            self._memory = [Sample(one.metric, (0.0, one.value[1] + known[one.metric])) for one in free]
+            self._memory_until_s = self._clock() + _MEMORY_S
+        if len(used) > len(self._memory):  # new GPUs
+            self._memory_until_s = float("-inf")
+        return replace(answers, values={**answers.values, WHOLE: self._memory})
 
     # --- failures ------------------------------------------------------------------------------------------------
     def _failed(self, reason: str) -> Part:

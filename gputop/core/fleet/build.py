@@ -11,11 +11,14 @@ from gputop.core.fleet.plan import (
     AGENTS,
     DOWN,
     FINDINGS,
+    FREE,
     GPU_POWER,
     GPU_TENSOR,
     JOBS,
     NAMES,
+    USED,
     USERS,
+    WHOLE,
     host_name,
     without_port,
 )
@@ -31,7 +34,7 @@ _MOST_SAID: Final = 50  # users, jobs or findings of a host
 _SAID_BY: Final = {USERS: ("user",), JOBS: ("job_kind", "job_id"), FINDINGS: ("code",)}
 _PER_HOST: Final = ("tensor", "power", "temperature", "age")
 _GPU_JOBS: Final = ("dcgm", "gputop", "gpu")
-_PER_GPU: Final = ("utilization", "activity", "used", "free", "xid", GPU_TENSOR, GPU_POWER)
+_PER_GPU: Final = ("utilization", "activity", USED, FREE, WHOLE, "xid", GPU_TENSOR, GPU_POWER)
 _Row: TypeAlias = "list[float | None]"  # one value for each of them
 _NO_ROW: Final[_Row] = [None] * len(_PER_GPU)
 
@@ -201,13 +204,14 @@ def _all_jobs(said: tuple[str, ...] | None, holdings: Sequence[Holding]) -> tupl
 
 
 def _gpu(index: str, row: _Row) -> FleetGpu:
-    utilization, activity, used_mib, free_mib, xid, tensor, power_w = row
+    utilization, activity, used_mib, free_mib, whole_mib, xid, tensor, power_w = row
     if utilization is None and activity is not None:  # a board in MIG mode has no utilization
         utilization = activity * 100
     used = whole = None
     if used_mib is not None:
         used = int(used_mib * _MIB)
-        whole = None if free_mib is None else int((used_mib + free_mib) * _MIB)
+        whole_mib = whole_mib if free_mib is None else used_mib + free_mib
+        whole = None if whole_mib is None else int(whole_mib * _MIB)
     use = "lost" if xid == _LOST_XID else use_of(utilization, used, whole)
     tensor_percent = None if tensor is None else tensor * 100
     return FleetGpu(  # by place: names cost twice as much, 8,000 times

@@ -25,6 +25,9 @@ HOLDERS: Final = "holders"
 PODS: Final = "pods"
 FINDINGS: Final = "findings"
 OTHER_NAMES: Final = "other names"
+USED: Final = "used"
+FREE: Final = "free"
+WHOLE: Final = "whole"  # used and free memory, as they were once
 GPU_TENSOR: Final = "tensor of GPUs"
 GPU_POWER: Final = "power of GPUs"
 OF_LABELS: Final = frozenset({NAMES, DOWN, AGENTS, USERS, JOBS, HOLDERS, PODS, FINDINGS, OTHER_NAMES})
@@ -50,8 +53,8 @@ def queries(labels: Sequence[str] = (), *, over_s: int = 0) -> tuple[Query, ...]
         Query(NAMES, f"count by ({named}) (DCGM_FI_DEV_GPU_TEMP)"),
         Query("utilization", _highest("DCGM_FI_DEV_GPU_UTIL", over_s)),
         Query("activity", _highest('DCGM_FI_PROF_GR_ENGINE_ACTIVE{GPU_I_ID!=""}', over_s)),
-        Query("used", _summed(_over("DCGM_FI_DEV_FB_USED", over_s))),
-        Query("free", _summed("DCGM_FI_DEV_FB_FREE")),
+        Query(USED, _summed(_over("DCGM_FI_DEV_FB_USED", over_s))),
+        Query(FREE, _summed("DCGM_FI_DEV_FB_FREE")),
         Query("tensor", "avg by (instance) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE)"),
         Query("power", "sum by (instance) (max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE))"),
         Query("temperature", "max by (instance) (DCGM_FI_DEV_GPU_TEMP)"),

@@ -137,6 +137,7 @@ class Connection:
                 http.sock.settimeout(_left(ends_s))
             chunk = response.read1(_CHUNK)
             if not chunk:
+                response.close()  # read1() leaves it open, and an open one keeps the next question from its answer
                 return bytes(content)
             content += chunk if inflate is None else self._inflated(inflate, chunk, len(content))
             if len(content) > self._most_bytes:

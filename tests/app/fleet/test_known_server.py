@@ -147,3 +147,27 @@ def test_a_server_without_the_usual_series_says_what_it_has(name: str, words: st
     with _case() as case:
         case.world.hosts, case.world.other = [], name
         assert words in case.read()[1]
+
+
+def test_the_memory_of_a_gpu_is_asked_each_time_or_is_wrong_in_between_or_missing_for_a_new_host() -> None:
+    with _case() as case:
+
+        def memory(*, is_urgent: bool = False) -> set[tuple[int | None, int | None]]:
+            hosts = case.known.read(is_urgent=is_urgent).hosts
+            return {(gpu.memory_used_bytes, gpu.memory_total_bytes) for host in hosts for gpu in host.gpus}
+
+        def asked_free() -> int:
+            return sum("FB_FREE" in query for query in case.world.queries)
+
+        assert memory() == {(200 << 20, 1000 << 20)}
+        case.world.used_mib = 600
+        assert memory() == {(600 << 20, 1000 << 20)}
+        assert asked_free() == 1
+        case.world.hosts.append("n3")
+        memory()
+        assert memory() == {(600 << 20, 1000 << 20)}
+        assert asked_free() == 2
+        case.now_s += 301
+        memory()
+        memory(is_urgent=True)
+        assert asked_free() == 4

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from prometheus_stub import World, serving
 
 from gputop.core.fleet.plan import queries
 from gputop.wire.prometheus.client import PrometheusClient, Round
@@ -76,6 +77,17 @@ def test_numbers_come_as_text_also_those_that_are_none() -> None:
     found = _ask(_json({"status": "success", "data": {"resultType": "vector", "result": samples}}))
     assert found.problems == ()
     assert [str(one.value[1]) for one in found.answers.values["utilization"]] == ["7.5", "nan", "inf"]
+
+
+def test_each_question_is_asked_twice_because_its_connection_is_kept() -> None:
+    world = World()
+    with serving(world) as url:
+        client = PrometheusClient(endpoint(url), Access(), _PATIENCE_S)
+        client.ask(queries())
+        client.ask(queries())
+        client.close()
+
+    assert sorted(world.queries) == sorted(2 * [*(query.text for query in queries()), "alerts"])
 
 
 def test_an_answer_in_gzip_is_read_and_credentials_are_sent() -> None:
