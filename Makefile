@@ -2,9 +2,12 @@
 # make test   every check: ruff, mypy, import contracts, tests
 # make sweep  every driver call with every error, on a simulated driver (NVML_MOCK_BOX=1)
 # make stress  a pid reused 10,000 times around a signal; 200 samplers killed in a row
+# make lowest   the tests with the lowest versions of the dependencies that pyproject.toml allows, in .venv-lowest
+# make hardware   the tests that need a driver, real or simulated, and those on data of real boards
 # make probe-tests   the tests of the probe on a CPU: installs torch into the environment, and leaves it there
 # make fuzz   random input for every parser of foreign data: EXAMPLES=2000 each; ARGS="-k filters" for a part
 # make dist   sdist and wheel of gputop-tui and of its probe into dist/: built, checked, tried in a fresh environment; nothing is uploaded
+# make zipapp  dist/gputop.pyz: one file for hosts without pip, for each Python of PYTHONS on x86_64 and aarch64
 # make generate   write anew what follows from the code: parts of documents, man page, completions
 # make bench   gputop beside its peers on the GPUs of this machine; ARGS="--rounds 3" and the like
 # make performance   the same on all boxes of ARGS="--box PROGRAM" and how cost grows, into docs/performance.md
@@ -13,12 +16,15 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+LOWEST = .venv-lowest
+PYTHONS ?= 310 311 312 313 314
+PLATFORMS = $(foreach python,$(PYTHONS),$(foreach machine,x86_64 aarch64,manylinux_2_28_$(machine)-cp-$(python)-cp$(python)))
 ARGS ?=
 EXAMPLES ?= 2000
 # for probe-tests; the small build: TORCH="torch --index-url https://download.pytorch.org/whl/cpu"
 TORCH ?= torch==2.13.0
 
-.PHONY: run test check tests probe-tests sweep fuzz stress detectors independent screenshots generate bench performance dist clean
+.PHONY: run test check tests lowest hardware probe-tests sweep fuzz stress detectors independent screenshots generate bench performance dist zipapp clean
 
 run: $(VENV)/installed
 	@$(BIN)/gputop snapshot --json --wait 0 >/dev/null 2>&1; \
@@ -34,6 +40,16 @@ check: $(VENV)/installed-dev
 
 tests: $(VENV)/installed-dev
 	$(BIN)/python -m pytest
+
+lowest: pyproject.toml
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable .
+	touch $(LOWEST)/installed
+	$(MAKE) tests VENV=$(LOWEST)
+
+hardware: $(VENV)/installed-dev
+	$(BIN)/python -m pytest tests/hardware tests/real $(ARGS)
 
 # torch is none of gputop's dependencies: tests/probe skips, saying so, where it is not installed.
 # Tests of a file share what workers found, so each file has a process of its own
@@ -79,6 +95,12 @@ dist: $(VENV)/installed-dev
 	$(BIN)/twine check --strict dist/*
 	.ci/try-dist $(PYTHON)
 
+zipapp: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --group dist
+	$(BIN)/pex . --script gputop --venv prepend --no-build --python-shebang "/usr/bin/env python3" \
+		$(addprefix --platform=,$(PLATFORMS)) --output-file dist/gputop.pyz
+	.ci/try-zipapp
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -93,4 +115,4 @@ $(VENV)/installed-dev: $(VENV)/installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

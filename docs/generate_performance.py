@@ -57,17 +57,17 @@ def _pss_mib(box: Box) -> float | None:
 
 
 BUDGETS: Final = (
-    Budget("snapshot: CPU time ÷ `nvitop -1`, 8 x 60", 0.5, "", "8 x 60", _against("snapshot", "nvitop")),
+    Budget("snapshot: CPU time ÷ `nvitop -1`, 8 x 60", 0.45, "", "8 x 60", _against("snapshot", "nvitop")),
     Budget("snapshot: CPU time ÷ bare script", 1.5, "", _ALL, _against("snapshot", "bare pynvml script")),
-    Budget("screen: CPU time ÷ nvitop, 8 x 200", 0.25, "", "8 x 200", _against("screen", "nvitop")),
-    Budget("screen: CPU time ÷ nvitop, 16 x 2,000", 0.15, "", "16 x 2,000", _against("screen", "nvitop")),
+    Budget("screen: CPU time ÷ nvitop, 8 x 200", 0.2, "", "8 x 200", _against("screen", "nvitop")),
+    Budget("screen: CPU time ÷ nvitop, 16 x 2,000", 0.14, "", "16 x 2,000", _against("screen", "nvitop")),
     Budget("first full frame, 8 x 60", 400, "ms", "8 x 60", _first_ms),
-    Budget("key to repaint, 95th percentile", 30, "ms", _ALL, lambda box: _value(box, "keys", "gputop", "p95_ms")),
+    Budget("key to repaint, 95th percentile", 20, "ms", _ALL, lambda box: _value(box, "keys", "gputop", "p95_ms")),
     Budget(
-        "key to repaint while a driver call hangs, 95th percentile", 30, "ms", _ALL,
+        "key to repaint while a driver call hangs, 95th percentile", 20, "ms", _ALL,
         lambda box: _value(box, "keys", "gputop, a driver call hangs", "p95_ms"),
     ),
-    Budget("memory (PSS) of screen and sampler", 80, "MiB", _ALL, _pss_mib),
+    Budget("memory (PSS) of screen and sampler", 75, "MiB", _ALL, _pss_mib),
 )  # fmt: skip
 JUDGED: Final = ("detectors and history, 2,000 processes", 5.0, "ms per frame")
 
