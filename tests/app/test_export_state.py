@@ -28,6 +28,21 @@ def test_totals_come_back(tmp_path: Path) -> None:
     assert load(saved(tmp_path / "export.json")) == KEPT
 
 
+def test_totals_that_a_client_has_read_are_kept_soon_and_others_once_a_minute(tmp_path: Path) -> None:
+    saves, is_read = [], [False]
+
+    def kept() -> tuple[Kept, ...]:
+        saves.append(now)
+        return KEPT
+
+    state = StateFile(str(tmp_path / "export.json"), kept, lambda: is_read[0])
+    for now, is_read[0] in ((1000.0, False), (1006.0, False), (1007.0, True), (1008.0, True), (1067.5, False)):
+        state.follow(now)
+        state.close()  # waits, and saves once in any case
+
+    assert [saves.count(now) - 1 for now in (1000.0, 1006.0, 1007.0, 1008.0, 1067.5)] == [1, 0, 1, 0, 1]
+
+
 def test_only_the_owner_can_read_who_uses_what(tmp_path: Path) -> None:
     assert stat.S_IMODE(os.stat(saved(tmp_path / "export.json")).st_mode) == 0o600
 

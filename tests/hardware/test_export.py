@@ -8,10 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from exported_boxes import box
+from exported_boxes import Box, box
 from exporters import PATIENCE_S, exporting
 from expositions import Read, promtool, read
 from other_users import OTHER, directory_of_other, needs_root, python_of_other
+
+from gputop.app.exporting.state import load
 
 pytestmark = pytest.mark.skipif("NVML_MOCK_BOX" not in os.environ, reason="needs a driver that can be told to fall ill")
 
@@ -155,3 +157,30 @@ def test_totals_of_users_survive_a_restart(tmp_path: Path) -> None:
         child.wait()
 
     assert held[1] >= held[0]
+
+
+def test_a_killed_exporter_does_not_return_with_less_than_a_client_has_read(tmp_path: Path) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    scenario = f"[box]\ngpus = 1\nmodel = h100\n[process]\npid = {child.pid}\nmem = 1GiB\nsm = 50\n"
+    file = tmp_path / "gputop" / "export.json"
+    try:
+        with box(tmp_path, scenario) as running:
+            while (read := _held(running)) <= 0.3:
+                pass
+            end = time.monotonic() + PATIENCE_S
+            while not file.exists() or max((one.totals.gpu_seconds for one in load(str(file))), default=0) < read:
+                assert time.monotonic() < end
+                time.sleep(0.05)
+            running.exporter.child.kill()
+        with box(tmp_path, scenario) as running:
+            back = _held(running)
+    finally:
+        child.kill()
+        child.wait()
+
+    assert back >= read
+
+
+def _held(running: Box) -> float:
+    """Return the GPU seconds of the user, as a client reads them."""
+    return running.samples("gputop_user_gpu_seconds_total{")["gputop_user_gpu_seconds_total"][0].value

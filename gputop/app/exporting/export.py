@@ -93,7 +93,7 @@ def _publication(request: ExportRequest, shape: Shape) -> tuple[Publication, Sta
     ledger = Ledger(load(path) if path else (), processes=request.processes or 0)
     groups = (*shape.groups, *((Group.PROCESSES,) if request.processes else ()))
     publication = Publication(replace(shape, groups=groups, hostname=os.environ.get("NODE_NAME")), Past(ledger))
-    return publication, StateFile(path, publication.kept)
+    return publication, StateFile(path, publication.kept, lambda: publication.is_read)
 
 
 def _holders(request: ExportRequest) -> HolderSources:

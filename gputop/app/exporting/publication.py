@@ -36,6 +36,7 @@ class Publication:
         self._duration_s = 0.0
         self._text = ""
         self._unread: dict[str, str] = {}
+        self._is_read = False
 
     def publish(self, frame: Frame, duration_s: float, holders: Holders = _NONE) -> None:
         """Publish a frame, which took ``duration_s`` to make."""
@@ -55,7 +56,13 @@ class Publication:
     def kept(self) -> tuple[Kept, ...]:
         """Return the totals that survive a restart."""
         with self._gate:
+            self._is_read = False
             return self._past.ledger.kept()
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether a client has read totals that are not kept yet."""
+        return self._is_read
 
     @property
     def age_s(self) -> float | None:
@@ -71,6 +78,7 @@ class Publication:
     def text(self) -> str:
         """Return all series: without those of the frame, if it is too old."""
         with self._gate:
+            self._is_read = True
             frame = self._frame
             if frame is not None and self.is_fresh and not self._text:
                 self._text = of_frame(frame, self._shape, self._past)

@@ -16,6 +16,7 @@ from gputop.machine.small_file import read_small
 from gputop.machine.worker import Worker
 
 EVERY_S = 60.0
+SOON_S = 5.0
 _PATIENCE_S = 5.0
 _BOOT = "/proc/sys/kernel/random/boot_id"
 
@@ -31,12 +32,16 @@ class State(Struct, frozen=True):
 class StateFile:
     """Keeps totals, in a thread of its own: a slow disk must not delay samples. A failure is reported once.
 
-    ``path``: None keeps nothing.
+    ``path``: None keeps nothing. ``is_read``: whether a client has read totals since they were kept. Such totals are
+    saved soon: if gputop is killed and restarts below them, Prometheus takes that for a counter that began at 0.
     """
 
-    def __init__(self, path: str | None, kept: Callable[[], tuple[Kept, ...]]) -> None:
+    def __init__(
+        self, path: str | None, kept: Callable[[], tuple[Kept, ...]], is_read: Callable[[], bool] = lambda: False
+    ) -> None:
         self._path = path
         self._kept = kept
+        self._is_read = is_read
         self._saved_s = 0.0
         self._is_reported = False
         self._worker = Worker(self._save)
@@ -44,7 +49,7 @@ class StateFile:
     def follow(self, now: float) -> None:
         """Begin to save if it is time to. ``now``: monotonic seconds."""
         self._worker.take(0)
-        if now - self._saved_s >= EVERY_S:
+        if now - self._saved_s >= (SOON_S if self._is_read() else EVERY_S):
             self._saved_s = now
             self._worker.ask(now)
 
