@@ -79,4 +79,4 @@ def _no_room() -> BlockingIOError:
 
 def late() -> TimeoutError:
     """Return the error of a late call."""
-    return TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+    return TimeoutError(errno.ETIMEDOUT, "no answer in time")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from blocking_process import blocking_or_skip
 
 HUNG = "rank 0 never entered all-reduce 1,204: it is in DataLoader.__next__ at pretrain.py:88; rank 1 "
 
@@ -121,3 +122,25 @@ def test_a_name_without_a_process_is_refused_in_words(arguments: tuple[str, ...]
     assert (done.returncode, done.stdout) == (status, "")
     assert text in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_process_that_blocks_its_readers_is_never_explained(tmp_path: Path) -> None:
+    with blocking_or_skip(tmp_path) as pid:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "gputop", "explain", str(pid)], stdout=subprocess.PIPE, text=True
+        )
+        assert child.stdout is not None
+        verdict = child.stdout.readline() + child.stdout.readline() if _ends(child) else "it hangs"
+    with child:
+        pass
+
+    assert f"pid {pid} is in" in verdict
+
+
+def _ends(child: "subprocess.Popen[str]") -> bool:
+    try:
+        child.wait(120)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return False
+    return True

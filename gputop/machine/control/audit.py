@@ -126,6 +126,7 @@ class Audit:
         )  # fmt: skip
         raw = self._encoder.encode(line) + b"\n"
         try:
+            _end_cut_line(self._file)
             if os.write(self._file, raw) < len(raw):
                 self._complain(OSError(None, "a line was cut off"))
         except OSError as error:
@@ -133,6 +134,13 @@ class Audit:
 
     def _complain(self, error: OSError) -> None:
         self._problem = f"The audit log {self._directory}/{_NAME} is not complete: {error.strerror or error}."
+
+
+def _end_cut_line(file: int) -> None:
+    """End the last line if the disk was full in the middle of it. Raises OSError."""
+    size = os.fstat(file).st_size
+    if size and os.pread(file, 1, size - 1) != b"\n":
+        os.write(file, b"\n")
 
 
 def audit_of_this_user(user: str, environment: Mapping[str, str]) -> Audit:

@@ -12,7 +12,7 @@ from gputop.machine.small_file import OPEN, content_of
 
 _DIRECTORY: Final = 0o700
 _FILE: Final = 0o600
-_APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_directory(path: str, mode: int = _DIRECTORY) -> int:
@@ -25,7 +25,7 @@ def open_directory(path: str, mode: int = _DIRECTORY) -> int:
 
 
 def append_at(place: int, name: str) -> int:
-    """Open a file for this user alone in an open directory, for appending. Raises OSError, also for a link."""
+    """Open a file for this user alone in an open directory, to append and read. Raises OSError, also for a link."""
     file = _of_this_user(os.open(name, _APPEND, _FILE, dir_fd=place))
     try:
         found = os.fstat(file)

@@ -18,7 +18,8 @@ from gputop.machine.insight.dump_file import Seen, read_dump, reason_of, seen
 from gputop.machine.insight.dump_request import DumpRequests
 from gputop.machine.insight.identity import is_same
 from gputop.machine.proc.environment import variables
-from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.proc.patient import proc_of_this_machine
+from gputop.machine.proc.procfs import Proc
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import parse_boot_s, parse_stat, parse_uid
 
@@ -68,7 +69,7 @@ class FlightRecorder:
         wall: Callable[[], float] = time.time, pause: Callable[[float], None] = time.sleep, wait_s: float = _WAIT_S,
         requests: DumpRequests | None = None,
     ) -> None:  # fmt: skip
-        self._proc = proc or RealProc()
+        self._proc = proc or proc_of_this_machine()
         self._clock = clock
         self._wall = wall
         self._pause = pause

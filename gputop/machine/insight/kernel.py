@@ -10,10 +10,9 @@ from gputop.core.insight.source import as_root
 from gputop.core.text.text import decode
 from gputop.machine.insight.identity import stat_of
 from gputop.machine.insight.system_calls import system_call
-from gputop.machine.proc.patient import PatientProc
-from gputop.machine.proc.procfs import Reader, RealProc
+from gputop.machine.proc.patient import proc_of_this_machine
+from gputop.machine.proc.procfs import Reader
 
-_PATIENCE_S: Final = 0.5  # for a process that blocks its readers
 _STOPPED: Final = frozenset({"T", "t"})
 _DENIED: Final = "to root alone"
 _NAMES: Final = {"wchan": "wait channel", "syscall": "system call"}
@@ -23,7 +22,7 @@ _NONE: Final = frozenset({b"", b"0"})
 def ask(members: Sequence[Member], native: bool = False) -> SourceReport:  # noqa: FBT001, FBT002 - the form of a source
     """Return where the main threads of processes of this machine are in the kernel."""
     del native
-    return report_of(PatientProc(RealProc(), _PATIENCE_S), members)
+    return report_of(proc_of_this_machine(), members)
 
 
 def report_of(proc: Reader, members: Sequence[Member]) -> SourceReport:

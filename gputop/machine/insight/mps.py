@@ -10,7 +10,7 @@ from gputop.core.insight.member import Member
 from gputop.core.insight.mps import MpsServer, MpsServers
 from gputop.core.insight.source import as_root
 from gputop.machine.mps.daemon import MpsDaemon, MpsError, daemon_of, directory_of, server_runs
-from gputop.machine.proc.procfs import RealProc
+from gputop.machine.proc.patient import proc_of_this_machine
 
 NAME: Final = "mps"
 TITLE: Final = "CUDA MPS"
@@ -22,14 +22,14 @@ Opened = Callable[[int], MpsDaemon | None]
 
 def applies_to(members: Sequence[Member]) -> bool:
     """Say whether an MPS server runs that a process may use."""
-    proc = RealProc()
+    proc = proc_of_this_machine()
     return any(directory_of(proc, member.pid) for member in members) and server_runs(proc)
 
 
 def ask(members: Sequence[Member], native: bool = False) -> SourceReport:  # noqa: FBT001, FBT002 - the form of a source
     """Return the servers of processes of this machine."""
     del native
-    proc, until_s = RealProc(), time.monotonic() + _LIMIT_S
+    proc, until_s = proc_of_this_machine(), time.monotonic() + _LIMIT_S
     by_directory = {directory_of(proc, member.pid): member.pid for member in members}
     users = [pid for directory, pid in by_directory.items() if directory is not None]
     return report_of(members, lambda pid: daemon_of(proc, pid, until_s), users)

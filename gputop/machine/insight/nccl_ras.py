@@ -14,7 +14,8 @@ from gputop.machine.insight.identity import is_same
 from gputop.machine.insight.listener import Listener, listeners
 from gputop.machine.insight.ras_client import RasReply, ask_ras
 from gputop.machine.proc.environment import variables
-from gputop.machine.proc.procfs import Proc, RealProc
+from gputop.machine.proc.patient import proc_of_this_machine
+from gputop.machine.proc.procfs import Proc
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import parse_inner_pid, parse_uid
 
@@ -37,7 +38,7 @@ class NcclRas:
         self, proc: Proc | None = None, *, pause: Callable[[float], None] = time.sleep, port: int = PORT,
         timeout_s: float = _TIMEOUT_S,
     ) -> None:  # fmt: skip
-        self._proc = proc or RealProc()
+        self._proc = proc or proc_of_this_machine()
         self._pause = pause
         self._port = port
         self._timeout_s = timeout_s

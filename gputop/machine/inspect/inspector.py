@@ -20,8 +20,8 @@ from gputop.machine.inspect.parts import (
     parse_variables,
     status_fields,
 )
-from gputop.machine.proc.patient import PatientProc
-from gputop.machine.proc.procfs import GONE, Proc, RealProc, read_memory, reason
+from gputop.machine.proc.patient import proc_of_this_machine
+from gputop.machine.proc.procfs import GONE, Proc, read_memory, reason
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import ProcessStat, parse_boot_s, parse_lengths, parse_stat
 from gputop.machine.proc.visibility import View
@@ -37,7 +37,6 @@ _FILES_SHOWN: Final = 512
 _MOST_VARIABLES: Final = 1024
 _MOST_ARGUMENTS_BYTES: Final = 131_072
 _DEEPEST: Final = 32
-_PATIENCE_S: Final = 1.0  # for a process that blocks its readers
 _DEVICES: Final = "/dev/nvidia"
 _ENDED: Final = "it has exited"
 _REUSED: Final = "it has exited, and another process has its pid now"
@@ -159,8 +158,7 @@ def inspector_of_this_machine() -> Inspector:
     from gputop.machine.processes.containers import ContainerFiles  # noqa: PLC0415 - not for a simulated box
     from gputop.machine.processes.reader import resolve_user  # noqa: PLC0415
 
-    proc = PatientProc(RealProc(), _PATIENCE_S)
-    return Inspector(proc, resolve_user, ContainerFiles(), costly=CostlyReader().read)
+    return Inspector(proc_of_this_machine(), resolve_user, ContainerFiles(), costly=CostlyReader().read)
 
 
 class _Reading:

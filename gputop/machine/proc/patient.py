@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gputop.machine.proc.procfs import Proc
+from gputop.machine.proc.procfs import Proc, RealProc
 from gputop.machine.proc.root import Files
 from gputop.machine.proc.stat import parse_stat, parse_uid
 from gputop.machine.timed_calls import TimedCalls, late
@@ -23,6 +23,7 @@ CAN_BLOCK: Final = frozenset(
 )  # fmt: skip
 _MOST_OF_A_USER: Final = 16  # processes that may hold a reader at a time, of 64 in all
 _PATIENCE_S: Final = 0.3
+_QUESTION_S: Final = 1.0
 _HASTE_S: Final = 0.02  # the wait for a file within a second after another one blocked
 _HASTE_LASTS_S: Final = 1.0
 
@@ -165,3 +166,8 @@ class PatientProc:
     def _start(self, pid: str) -> int | None:
         stat = parse_stat(Files(self._proc).raw(f"{pid}/stat"))
         return stat.start_ticks if stat else None
+
+
+def proc_of_this_machine() -> PatientProc:
+    """Return /proc for a single question, which may wait longer for a process than a sample does."""
+    return PatientProc(RealProc(), _QUESTION_S)

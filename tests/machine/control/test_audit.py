@@ -176,6 +176,18 @@ def test_a_full_disk_keeps_nobody_from_ending_a_job(tmp_path: Path) -> None:
     assert "No space left on device" in outcome.note
 
 
+def test_a_line_that_a_full_disk_cut_off_spoils_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir(mode=0o700)
+    path = tmp_path / "state/audit.jsonl"
+    path.write_text('{"time":"2027-01-15T08:00:00.000Z","event":"int')
+    outcome = control(tmp_path).execute(signal_to(Target(1, 5)))
+    cut, *rest = path.read_text().splitlines()
+
+    assert outcome.note == ""
+    assert cut.endswith('"event":"int')
+    assert [json.loads(line)["event"] for line in rest] == ["outcome"]
+
+
 @pytest.mark.parametrize(
     ("environment", "directory"),
     [
