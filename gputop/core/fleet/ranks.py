@@ -15,10 +15,14 @@ K = TypeVar("K")
 
 
 class Rank(Struct, frozen=True, kw_only=True, gc=False):
-    """A GPU that a job holds. ``odd``: in which values it is unlike the other ranks; empty if in none."""
+    """A GPU that a job holds. ``model``: of the GPUs of its host.
+
+    ``odd``: in which values it is unlike the other ranks; empty if in none.
+    """
 
     host: str
     server: str
+    model: str
     gpu: FleetGpu
     odd: str = ""
 
@@ -29,18 +33,22 @@ class Rank(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class _Measure(Struct, frozen=True):
-    """A value by which ranks are compared. ``least``: the difference that matters, given the usual value."""
+    """A value by which ranks are compared. ``least``: the difference that matters, given the usual value.
+
+    ``is_of_model``: only GPUs of the same model can be compared by it.
+    """
 
     name: str
     of: Callable[[FleetGpu], float | None]
     least: Callable[[float], float]
     unit: str = "%"
+    is_of_model: bool = False
 
 
 _LOAD: Final = (
     _Measure("utilization", lambda gpu: gpu.utilization_percent, lambda _: 15.0),
     _Measure("tensor activity", lambda gpu: gpu.tensor_percent, lambda _: 10.0),
-    _Measure("power", lambda gpu: gpu.power_w, lambda usual: max(50.0, 0.15 * usual), " W"),
+    _Measure("power", lambda gpu: gpu.power_w, lambda usual: max(50.0, 0.15 * usual), " W", is_of_model=True),
 )
 _ALL: Final = (*_LOAD, _Measure("memory", lambda gpu: gpu.memory_percent, lambda _: 15.0))
 
@@ -48,12 +56,14 @@ _ALL: Final = (*_LOAD, _Measure("memory", lambda gpu: gpu.memory_percent, lambda
 def ranks_of(parts: Sequence[tuple[FleetHost, Sequence[FleetGpu]]]) -> tuple[Rank, ...]:
     """Return the ranks on some hosts, by host and GPU, each with the values in which it is unlike the others."""
     found = {
-        (host.server, host.name, gpu.index): Rank(host=host.name, server=host.server, gpu=gpu)
+        (host.server, host.name, gpu.index): Rank(
+            host=host.name, server=host.server, model=",".join(host.models), gpu=gpu
+        )
         for host, gpus in parts
         for gpu in gpus
     }
     odd: dict[tuple[str, str, str], list[str]] = {}
-    for measure in _ALL:
+    for measure in _comparable(tuple(found.values()), _ALL):
         for key, text in _unlike({key: [rank.gpu] for key, rank in found.items()}, measure).items():
             odd.setdefault(key, []).append(text)
     ranks = [replace(rank, odd="; ".join(odd[key])) if key in odd else rank for key, rank in found.items()]
@@ -65,7 +75,7 @@ def straggler(ranks: Sequence[Rank]) -> str:
 
     A rank that does less is behind; a rank that does more works while the others wait for it.
     """
-    return _first({rank.name: [rank.gpu] for rank in ranks}, _LOAD)
+    return _first({rank.name: [rank.gpu] for rank in ranks}, _comparable(ranks, _LOAD))
 
 
 def odd_host(ranks: Sequence[Rank]) -> str:
@@ -73,7 +83,13 @@ def odd_host(ranks: Sequence[Rank]) -> str:
     hosts: dict[str, list[FleetGpu]] = {}
     for rank in ranks:
         hosts.setdefault(rank.host, []).append(rank.gpu)
-    return _first(hosts, _ALL)
+    return _first(hosts, _comparable(ranks, _ALL))
+
+
+def _comparable(ranks: Sequence[Rank], measures: Sequence[_Measure]) -> Sequence[_Measure]:
+    """Return the measures by which all of these ranks can be compared."""
+    is_one_model = len({rank.model for rank in ranks}) <= 1
+    return [measure for measure in measures if is_one_model or not measure.is_of_model]
 
 
 def _first(members: Mapping[str, Sequence[FleetGpu]], measures: Sequence[_Measure]) -> str:

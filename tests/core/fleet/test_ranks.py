@@ -84,3 +84,13 @@ def test_the_labels_of_dcgm_exporter_alone_give_ranks_with_power_and_tensor_acti
     assert (job.name, rank.name, job.users) == ("hpc:42", "n1 GPU 3", None)
     assert rank.gpu.power_w == 70 + (rank.gpu.utilization_percent or 0) * 6
     assert rank.gpu.tensor_percent == pytest.approx(rank.gpu.utilization_percent)
+
+
+def test_the_power_of_gpus_of_different_models_is_compared() -> None:
+    hosts = [
+        (FleetHost(name=f"n{n}", server="s", instances=(), models=("H100" if n == 1 else "L40S",)), [gpu])
+        for n, gpu in enumerate([_gpu(0, 90, 640.0), *(_gpu(0, 90, 300.0) for _ in range(6))], 1)
+    ]
+    ranks = ranks_of(hosts)
+
+    assert (straggler(ranks), odd_host(ranks), {rank.odd for rank in ranks}) == ("", "", {""})

@@ -25,6 +25,7 @@ from gputop.ui.screens.fleet.options import FleetOptions
 from gputop.ui.screens.fleet.state import HOST_VIEW, MAP_VIEW, FleetState
 from gputop.ui.screens.fleet.subjects import SubjectChosen, group_subject, host_subject
 from gputop.ui.screens.fleet.table import group_table, host_table
+from gputop.ui.screens.pages.process_lines import wrapped
 
 _TAKES: Final[Mapping[str, str]] = {
     "quit": "quit", "up": "up", "down": "down", "left": "left", "right": "right", "page-up": "page_up",
@@ -112,8 +113,9 @@ class FleetScreen(Screen[None]):
         if state.fleet is None:
             self.body.draw(())
         elif not state.rows:
-            text = " no host matches" if state.is_of_hosts else f" {_NO_HOLDERS.get(state.view, 'no host matches')}"
-            self.body.draw((BLANK, Line(((text, "muted"),))))
+            text = "no host matches" if state.is_of_hosts else _NO_HOLDERS.get(state.view, "no host matches")
+            lines = wrapped(text, max(1, self.size.width - 2))
+            self.body.draw((BLANK, *(Line(((f" {line}", "muted"),)) for line in lines)))
         elif state.view == MAP_VIEW:
             self._draw_map(state.fleet, room)
         else:

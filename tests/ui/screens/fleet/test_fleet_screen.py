@@ -236,6 +236,10 @@ async def test_without_gputop_export_the_view_of_users_says_why_it_is_empty() ->
         await _until(pilot, app, "HOST")
         await pilot.press("A")
         await _until(pilot, app, "no user is known: gputop export runs on none of these hosts")
+        await pilot.resize_terminal(50, 24)
+        await pilot.press("J")
+        text = await _until(pilot, app, "no job is known")
+        assert "has a label hpc_job or pod" in " ".join(text.split())
 
 
 async def _page_text(pilot: "Pilot[Down]", app: FleetApp, word: str) -> str:
