@@ -210,8 +210,8 @@ def test_an_impossible_address_ends_with_one_line(address: str) -> None:
     [
         ("tls_server_config: {cert_file: a", "not YAML"),
         ("tls_server_config: {cert: a}", "cert"),
-        ("tls_server_config: {cert_file: absent.pem, key_file: absent.key}", "cannot read the certificate or key"),
-        ("tls_server_config: {cert_file: web.yml, key_file: web.yml}", "certificate or key is unusable"),
+        ("tls_server_config: {cert_file: absent.pem, key_file: absent.key}", "absent.pem or the key"),
+        ("tls_server_config: {cert_file: web.yml, key_file: web.yml}", "web.yml is unusable"),
         ("tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequireAnyClientCert}", "not supported"),
         ("basic_auth_users: {ann: secret}", "not a bcrypt hash"),
         ('http_server_config: {headers: {X-A: "a\\nb"}}', "not a header"),

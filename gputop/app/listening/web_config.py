@@ -196,10 +196,11 @@ def _context(tls: Tls, path: str) -> ssl.SSLContext:
     except (ValueError, ssl.SSLError):
         raise _bad(path, "these TLS versions or cipher suites cannot be used") from None
     cert, key = (_trusted(path, name) for name in (tls.cert_file, tls.key_file))
-    _load(path, "certificate or key", lambda: context.load_cert_chain(cert, key, password=lambda: b""))
+    files = f"certificate {excerpt(cert)} or the key {excerpt(key)}"  # ssl does not say which
+    _load(path, files, lambda: context.load_cert_chain(cert, key, password=lambda: b""))
     if tls.client_ca_file:
         authority = _trusted(path, tls.client_ca_file)
-        _load(path, "client_ca_file", lambda: context.load_verify_locations(authority))
+        _load(path, f"client_ca_file {excerpt(authority)}", lambda: context.load_verify_locations(authority))
     elif context.verify_mode != ssl.CERT_NONE:
         raise _bad(path, "client_auth_type needs client_ca_file")
     return context
