@@ -75,7 +75,7 @@ HOST: Final = Dashboard(
         Panel(f"avg(gputop_gpu_utilization_ratio{{{_HOST}}})", "Mean utilization", kind="stat", width=4),
         Panel(f"sum(gputop_gpu_power_watts{{{_HOST}}})", "Power of all GPUs", kind="stat", width=4),
         Panel(f"max(gputop_gpu_temperature_celsius{{{_HOST}}})", "Hottest GPU", kind="stat", width=4),
-        Panel(f'sum(gputop_finding{{{_HOST},stage!="observation"}}) or vector(0)', "Suspects and alarms", kind="stat", width=4),
+        Panel(f'sum(gputop_finding{{{_HOST},stage!="observation"}}) or 0 * count(gputop_gpu_info{{{_HOST}}})', "Suspects and alarms", kind="stat", width=4),
         Panel(f"max(gputop_sample_age_seconds{{{_HOST}}})", kind="stat", width=4),
         Panel(f"sum by (code, stage, gpu, user) (gputop_finding{{{_HOST}}})", "Findings", kind="table", width=24),
         Panel(f"gputop_gpu_utilization_ratio{{{_HOST}}}", legend=_GPU),
@@ -127,8 +127,8 @@ FLEET: Final = Dashboard(
     (
         Panel("count(count by (instance) (DCGM_FI_DEV_GPU_TEMP))", "Hosts", "short", kind="stat", width=4),
         Panel("count(max by (instance, gpu) (DCGM_FI_DEV_GPU_TEMP))", "GPUs", "short", kind="stat", width=4),
-        Panel("count(max by (instance, gpu) (DCGM_FI_DEV_GPU_UTIL) > 10) or vector(0)", "Busy GPUs", "short", kind="stat", width=4),
-        Panel("count(max by (instance, gpu) (DCGM_FI_DEV_GPU_UTIL) <= 10 and max by (instance, gpu) (DCGM_FI_DEV_FB_USED) < 2000) or vector(0)", "Free GPUs", "short", kind="stat", width=4),
+        Panel("count(max by (instance, gpu) (DCGM_FI_DEV_GPU_UTIL) > 10) or 0 * count(DCGM_FI_DEV_GPU_UTIL)", "Busy GPUs", "short", kind="stat", width=4),
+        Panel("count(max by (instance, gpu) (DCGM_FI_DEV_GPU_UTIL) <= 10 and max by (instance, gpu) (DCGM_FI_DEV_FB_USED) < 2000) or 0 * count(DCGM_FI_DEV_GPU_UTIL)", "Free GPUs", "short", kind="stat", width=4),
         Panel("sum(max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE))", "Power of all GPUs", kind="stat", width=4),
         Panel("count(up == 0) or vector(0)", "Targets down", "short", kind="stat", width=4),
         Panel("avg by (instance) (DCGM_FI_DEV_GPU_UTIL)", "Mean utilization of each host", legend="{{instance}}"),
@@ -136,7 +136,7 @@ FLEET: Final = Dashboard(
         Panel("sum by (instance) (max by (instance, gpu, GPU_I_ID) (DCGM_FI_DEV_FB_USED))", "GPU memory used of each host", legend="{{instance}}"),
         Panel("sum by (instance) (max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE))", "Power of each host", legend="{{instance}}"),
         Panel("max by (instance) (DCGM_FI_DEV_GPU_TEMP)", "Hottest GPU of each host", legend="{{instance}}"),
-        Panel("sort(avg by (instance) (avg_over_time(DCGM_FI_DEV_GPU_UTIL[10m])) < 5) or vector(0)", "Idle hosts", legend="{{instance}}", kind="table"),
+        Panel("bottomk(10, avg by (instance) (avg_over_time(DCGM_FI_DEV_GPU_UTIL[10m])))", "Least busy hosts of the last 10 minutes", legend="{{instance}}", kind="table"),
     ),
 )  # fmt: skip
 DASHBOARDS: Final = (HOST, JOB, USERS, FLEET)

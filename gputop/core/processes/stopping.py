@@ -13,5 +13,6 @@ def kept_text(processes: Sequence[HostProcess]) -> str:
     """Return which GPU memory processes keep while they are stopped; empty without a GPU."""
     uses = [use for process in processes for use in process.gpus]
     held = sum(use.memory_bytes or 0 for use in uses)
-    memory = f"{bytes_text(held)} of GPU memory" if held else "GPU memory"
+    least = "" if all(use.memory_bytes is not None for use in uses) else "at least "
+    memory = f"{least}{bytes_text(held)} of GPU memory" if held else "GPU memory"
     return f"Stopped processes keep their {memory}." if uses else ""
