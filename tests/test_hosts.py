@@ -88,6 +88,21 @@ def test_a_bad_request_changes_the_list_or_has_no_reason(tmp_path: Path, words: 
     assert not (tmp_path / "config" / "gputop" / "config.toml").exists()
 
 
+def test_remove_reports_success_though_the_answer_stays(tmp_path: Path) -> None:
+    hosts(tmp_path, "add", "node1", "--copy", "yes")
+    file = tmp_path / "kept" / "gputop" / "hosts.json"
+    file.write_text('{"node1":tr')
+    refused = hosts(tmp_path, "remove", "node1")
+    file.unlink()
+    removed = hosts(tmp_path, "remove", "node1")
+
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "hosts.json has no answers that gputop can read. Remove it" in refused.stderr
+    assert removed.stdout.splitlines() == [
+        "removed 1 host", "If gputop copied itself to a host, remove the copy with: gputop hosts clean NAME",
+    ]  # fmt: skip
+
+
 def test_a_list_that_cannot_be_understood_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "config" / "gputop").mkdir(parents=True)
     file = tmp_path / "config" / "gputop" / "config.toml"
@@ -164,6 +179,18 @@ def test_clean_leaves_the_copy_or_removes_more(box: SshHost, tmp_path: Path) -> 
     assert [path.name for path in copy.parent.iterdir()] == ["notes"]
     assert json.loads(again.stdout) == {"host": "box", "removed_bytes": None, "problem": ""}
     assert json.loads((tmp_path / "kept" / "gputop" / "hosts.json").read_text()) == {}
+
+
+def test_clean_reports_success_though_the_answer_stays(box: SshHost, tmp_path: Path) -> None:
+    hosts(tmp_path, "add", "box", "--copy", "yes")
+    lock = tmp_path / "kept" / "gputop" / "hosts.json.lock"
+    lock.unlink()
+    lock.mkdir()
+    done = hosts(tmp_path, "clean", host=box)
+
+    assert done.returncode == 2
+    assert "box: gputop has brought no copy there" in done.stdout
+    assert "gputop: cannot store the answer in" in done.stderr
 
 
 def test_a_folder_that_gputop_did_not_make_is_removed(box: SshHost, tmp_path: Path) -> None:

@@ -49,9 +49,12 @@ def remove(hosts: Sequence[str]) -> int:
     missing = [name for name in hosts if name not in set(_names(held))]
     if missing:
         raise BadRequestError(f"{missing[0]} is not on the list. To see the list: gputop hosts list")
+    problem = Consents().keep(hosts, None)  # first: without it, the list stays, and the user can try again
+    if problem:
+        raise UseCaseError(BAD_INPUT, problem)
     _save([word for each in held for word in _without(each, hosts)])
-    Consents().keep(hosts, None)
-    print(f"removed {_counted(len(hosts))}. A copy of gputop stays there until: gputop hosts clean NAME")
+    print(f"removed {_counted(len(hosts))}")
+    print("If gputop copied itself to a host, remove the copy with: gputop hosts clean NAME")
     return OK
 
 

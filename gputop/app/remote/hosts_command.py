@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gputop.app.errors import OK, SOME, UNKNOWN
+from gputop.app.errors import BAD_INPUT, OK, SOME, UNKNOWN
 from gputop.app.remote.consent import Consents
 from gputop.app.remote.host_list import listed
 from gputop.app.remote.inquiry import Cleaned, HostState, cleaned, each, state
@@ -29,14 +29,14 @@ class _HasProblem(Protocol):
     def problem(self) -> str: ...
 
 
-class HostsRequest(Struct, frozen=True, kw_only=True):
+class HostListRequest(Struct, frozen=True, kw_only=True):
     """Hosts, of the list if none is named."""
 
     hosts: tuple[str, ...] = ()
     is_json: bool = False
 
 
-def show(request: HostsRequest) -> int:
+def show(request: HostListRequest) -> int:
     """Print which gputop each host has; return the exit status."""
     consents = Consents()
     found = [replace(one, may_copy=consents.of(one.host)) for one in each(request.hosts or listed(), state)]
@@ -49,11 +49,11 @@ def show(request: HostsRequest) -> int:
     return _status(found)
 
 
-def clean_up(request: HostsRequest) -> int:
+def clean_up(request: HostListRequest) -> int:
     """Remove the copies that gputop brought, and forget that the user agreed to them; return the exit status."""
     found = each(request.hosts or listed(), cleaned)
     consents = Consents()
-    consents.keep([one.host for one in found if not one.problem and consents.of(one.host)], None)
+    problem = consents.keep([one.host for one in found if not one.problem and consents.of(one.host)], None)
     for one in found:
         if request.is_json:
             print_json(one)
@@ -61,7 +61,9 @@ def clean_up(request: HostsRequest) -> int:
             warn(f"{one.host}: nothing was removed: {one.problem}")
         else:
             print(f"{one.host}: {_removal(one)}")
-    return _status(found)
+    if problem:
+        warn(problem)
+    return BAD_INPUT if problem else _status(found)
 
 
 def _removal(one: Cleaned) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from gputop.app.errors import BadRequestError
 from gputop.app.remote.host_list import add as add_hosts
 from gputop.app.remote.host_list import print_list, remove
-from gputop.app.remote.hosts_command import HostsRequest, clean_up, show
+from gputop.app.remote.hosts_command import HostListRequest, clean_up, show
 from gputop.cli.args.options import add_ending
 from gputop.core.protocol.host_name import host_names
 
@@ -15,7 +15,7 @@ _WHAT: Final = {
     "list": "print the names on the list; ask no host",
     "add": "add hosts to the list; optionally say whether gputop may copy itself there",
     "remove": "remove hosts from the list; nothing changes on the hosts",
-    "clean": "remove the copies that gputop brought to hosts; without a name, to all on the list",
+    "clean": "remove gputop's copies from these hosts; without a name, from all hosts on the list",
 }
 _EXAMPLES: Final = {
     "list": "gputop hosts list",
@@ -61,9 +61,9 @@ def run(options: argparse.Namespace) -> int:
         case "remove":
             return remove(hosts)
         case "clean":
-            return clean_up(HostsRequest(hosts=hosts, is_json=options.is_json))
+            return clean_up(HostListRequest(hosts=hosts, is_json=options.is_json))
         case _:
-            return show(HostsRequest(is_json=options.is_json))
+            return show(HostListRequest(is_json=options.is_json))
 
 
 def _named(words: Sequence[str]) -> tuple[str, ...]:

@@ -34,6 +34,13 @@ def config_file(environment: Mapping[str, str] = os.environ) -> str:
     return f"{config_directory(environment)}/config.toml"
 
 
+def home_directory(environment: Mapping[str, str]) -> str:
+    """Return $HOME if no other user may have set it or controls it, else the home of the password database."""
+    home = environment.get("HOME", "")
+    is_own = home.startswith("/") and not is_of_another_user(environment)
+    return home if is_own and _belongs_to(home, (os.geteuid(), 0)) else _home()
+
+
 def is_of_another_user(environment: Mapping[str, str]) -> bool:
     """Return whether another user ran sudo, doas or pkexec, and may have set the variables."""
     callers = [environment[name] for name in _CALLERS if environment.get(name)]

@@ -411,7 +411,7 @@ complete -c gputop -n '_shtab_gputop_using hosts add' -s h -l help -d 'show this
 complete -c gputop -n '_shtab_gputop_using hosts add' -l copy -xka "ask yes no" -d 'whether gputop may copy itself to these hosts if they lack it: ask (default; forgets an earlier answer), yes or no'
 complete -c gputop -n '_shtab_gputop_using hosts; and test $_shtab_gputop_npos -eq 0' -a remove -d 'Remove hosts from the list; nothing changes on the hosts.'
 complete -c gputop -n '_shtab_gputop_using hosts remove' -s h -l help -d 'show this help message and exit'
-complete -c gputop -n '_shtab_gputop_using hosts; and test $_shtab_gputop_npos -eq 0' -a clean -d 'Remove the copies that gputop brought to hosts; without a name, to all on the list.'
+complete -c gputop -n '_shtab_gputop_using hosts; and test $_shtab_gputop_npos -eq 0' -a clean -d 'Remove gputop'"'"'s copies from these hosts; without a name, from all hosts on the list.'
 complete -c gputop -n '_shtab_gputop_using hosts clean' -s h -l help -d 'show this help message and exit'
 complete -c gputop -n '_shtab_gputop_using hosts clean' -l json -d 'one line of JSON per host'
 complete -c gputop -n '_shtab_gputop_using; and test $_shtab_gputop_npos -eq 0' -a schema -d 'Print the JSON Schema of the output of snapshot, stream, doctor or explain.'
