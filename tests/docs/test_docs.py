@@ -12,7 +12,7 @@ from gputop.core.detectors.registry import detectors
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = [path for path in ROOT.glob("**/*.md") if not {".venv", "node_modules"} & set(path.parts)]
+DOCUMENTS = [path for path in ROOT.glob("**/*.md") if not {".venv", ".venv-lowest", "node_modules"} & set(path.parts)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
