@@ -12,15 +12,20 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turn the first Ctrl-C, SIGTERM or SIGHUP into a KeyboardInterrupt, and ignore later ones during the roll-back."""
+    """Turn the first Ctrl-C, SIGTERM or SIGHUP into a KeyboardInterrupt, and ignore later ones during the roll-back.
+
+    Under nohup, SIGHUP stays ignored.
+    """
     before = {number: signal.getsignal(number) for number in _SIGNALS}
+    if before[signal.SIGHUP] is signal.SIG_IGN:
+        del before[signal.SIGHUP]
 
     def interrupt(_: int, __: FrameType | None) -> None:
-        for number in _SIGNALS:
+        for number in before:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    for number in _SIGNALS:
+    for number in before:
         signal.signal(number, interrupt)
     try:
         yield

@@ -4,7 +4,7 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -48,10 +48,8 @@ def run_bounded(
         except subprocess.TimeoutExpired:
             status, excess = None, "took too long"
         finally:
-            if grace_s:
-                child.terminate()
-                with suppress(subprocess.TimeoutExpired):
-                    child.wait(grace_s)
+            if grace_s and child.poll() is None:
+                _end(child, time.monotonic() + grace_s)
             child.kill()
         return Ran(status, out, err, excess)
 
@@ -70,21 +68,43 @@ def _group(user: int | None) -> int | None:
 
 def _read(child: "subprocess.Popen[bytes]", until: float, most_bytes: int) -> tuple[bytes, bytes, str]:
     """Return stdout and stderr, and the exceeded limit; what stderr has beyond some KiB is dropped."""
-    found = {pipe.fileno(): bytearray() for pipe in (child.stdout, child.stderr) if pipe is not None}
-    out, err = found.values()
-    with selectors.DefaultSelector() as selector:
-        for descriptor in found:
-            selector.register(descriptor, selectors.EVENT_READ)
-        while selector.get_map():
-            ready = selector.select(max(0.0, until - time.monotonic()))
-            if not ready:
-                return bytes(out), bytes(err), "took too long"
-            for key, _ in ready:
-                part = os.read(key.fd, _CHUNK)
-                if not part:
-                    selector.unregister(key.fd)
-                elif found[key.fd] is out or len(err) < _MOST_WORDS:
-                    found[key.fd] += part
+    out, err = bytearray(), bytearray()
+    try:
+        for is_out, part in _parts(child, until):
+            if is_out:
+                out += part
+            elif len(err) < _MOST_WORDS:
+                err += part
             if len(out) > most_bytes:
                 return b"", bytes(err), "sent too much"
+    except subprocess.TimeoutExpired:
+        return bytes(out), bytes(err), "took too long"
     return bytes(out), bytes(err), ""
+
+
+def _end(child: "subprocess.Popen[bytes]", until: float) -> None:
+    """Send SIGTERM, and discard the output until the end: a full pipe would block the program."""
+    child.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        for _ in _parts(child, until):
+            pass
+        child.wait(max(0.0, until - time.monotonic()))
+
+
+def _parts(child: "subprocess.Popen[bytes]", until: float) -> Iterator[tuple[bool, bytes]]:
+    """Yield the output in parts, with whether it is of stdout. Raises TimeoutExpired if it goes on for too long."""
+    with selectors.DefaultSelector() as selector:
+        for pipe in (child.stdout, child.stderr):
+            if pipe is not None:
+                selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map():
+            left = until - time.monotonic()
+            ready = selector.select(max(0.0, left))
+            if not ready or left < 0:
+                raise subprocess.TimeoutExpired(child.args, 0.0)
+            for key, _ in ready:
+                part = os.read(key.fd, _CHUNK)
+                if part:
+                    yield key.fileobj is child.stdout, part
+                else:
+                    selector.unregister(key.fileobj)

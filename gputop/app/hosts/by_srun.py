@@ -4,6 +4,7 @@ import os
 from typing import Final
 
 from gputop.app.errors import NO_DRIVER, UseCaseError
+from gputop.app.interrupts import interruptible
 from gputop.core.hosts.result import HostResult
 from gputop.core.hosts.slurm_step import SlurmStep, gathered
 from gputop.core.text.text import excerpt
@@ -23,7 +24,8 @@ def by_srun(step: SlurmStep) -> list[HostResult]:
     words = [srun, *step.srun(_WAIT_S)[1:]]
     limit_s = _WAIT_S + step.limit_s + _GRACE_S
     try:
-        ran = run_bounded(words, limit_s, _MOST_BYTES, os.environ, grace_s=_GRACE_S)
+        with interruptible():
+            ran = run_bounded(words, limit_s, _MOST_BYTES, os.environ, grace_s=_GRACE_S)
     except OSError as error:
         raise UseCaseError(NO_DRIVER, f"srun cannot be started: {error.strerror}") from None
     return gathered(step.hosts, ran.out.splitlines(), _why(ran.err, ran.excess, ran.status))

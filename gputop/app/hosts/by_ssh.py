@@ -30,9 +30,11 @@ def by_ssh(hosts: Sequence[str], words: Sequence[str], limit_s: float) -> list[H
     stdin, held = os.pipe()  # the commands there end when their input does
     try:
         with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="ssh") as pool:
-            return list(pool.map(partial(_run, words=words, limit_s=limit_s, stdin=stdin), remotes))
+            try:
+                return list(pool.map(partial(_run, words=words, limit_s=limit_s, stdin=stdin), remotes))
+            finally:
+                os.close(held)  # before the pool waits for its threads
     finally:
-        os.close(held)
         os.close(stdin)
 
 

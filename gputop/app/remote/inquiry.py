@@ -67,8 +67,11 @@ def each(hosts: Sequence[str], ask: Callable[[Remote, bool], Answer]) -> list[An
     """Ask all hosts, some at a time; only a single one may ask the user for a password, on the terminal."""
     remotes = [reached(host) for host in hosts]
     can_ask = len(remotes) == 1 and sys.stdin.isatty()
-    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+    pool = ThreadPoolExecutor(_AT_A_TIME)
+    try:
         return list(pool.map(lambda remote: ask(remote, can_ask), remotes))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C does not wait for hosts
 
 
 def state(remote: Remote, can_ask: bool) -> HostState:  # noqa: FBT001 - as `each` passes it

@@ -8,7 +8,7 @@ from msgspec.json import Decoder, decode
 
 from gputop.core.text.text import excerpt
 
-_WORST_FIRST: Final = (2, 3, 1, 4, 5, 0)
+_WORST_FIRST: Final = (2, 3, 130, 1, 4, 5, 0)  # 130: a user stopped it there
 _NO_RESULT: Final = 3
 _MOST_PROBLEMS: Final = 20
 _BAD: Final = frozenset({"fail", "error", "warn", "inconclusive", "aborted", "refused"})
@@ -74,10 +74,10 @@ _REPORT: Final = Decoder(_Report)
 
 
 def results_of(command: str, hosts: Sequence[HostResult]) -> HostResults:
-    """Return the results with their worst status."""
-    found = {_NO_RESULT if host.status is None else host.status for host in hosts}
-    known = [status for status in _WORST_FIRST if status in found]
-    return HostResults(command=command, status=known[0] if known else _NO_RESULT, hosts=tuple(hosts))
+    """Return the results with their worst status. A status that no report has counts as no result."""
+    found = {host.status if host.status in _WORST_FIRST else _NO_RESULT for host in hosts}
+    worst = next((status for status in _WORST_FIRST if status in found), _NO_RESULT)
+    return HostResults(command=command, status=worst, hosts=tuple(hosts))
 
 
 def result_of(host: str, status: int | None, out: bytes, err: bytes) -> HostResult:

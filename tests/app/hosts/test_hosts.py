@@ -2,8 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +32,16 @@ n3) echo "sh: gputop: not found" >&2; exit 127;;
 n4) exit 0;;
 n5) printf '{{"checks": [{{"code": "\\\\u001b[2Jx", "severity": "fail"}}]}}'; exit 2;;
 esac
+"""
+
+
+# Signals are ignored where tests run behind.
+_LISTENING: Final = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+from gputop.__main__ import main
+main()
 """
 
 
@@ -132,6 +145,57 @@ def test_a_mistake_starts_something_on_a_host(tmp_path: Path, words: tuple[str, 
     assert said in done.stderr
     assert done.returncode in {2, 64}
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("status", [130, 137, 255])
+def test_a_host_whose_report_ends_with_an_unusual_status_lets_all_hosts_succeed(tmp_path: Path, status: int) -> None:
+    path = install(tmp_path, srun=_SRUN, gputop=f"echo '{{}}'; [ $SLURMD_NODENAME = n1 ] || exit {status}")["PATH"]
+    done = _gputop(path, "doctor", "--hosts", "n1,n2")
+
+    assert done.returncode == (130 if status == 130 else 3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_srun_goes_on_after_gputop_was_ended(tmp_path: Path, number: signal.Signals) -> None:
+    srun = f"trap 'touch {tmp_path}/ended; exit' TERM; echo $$ >{tmp_path}/began; while :; do sleep 0.05; done"
+    path = install(tmp_path, srun=srun)["PATH"]
+
+    assert _ended_by(number, tmp_path / "began", path, "doctor", "--hosts", "n1", "--over", "srun") == 130
+    assert (tmp_path / "ended").exists()
+
+
+def test_ctrl_c_waits_for_hosts_by_ssh(tmp_path: Path) -> None:
+    path = install(tmp_path, ssh=f"echo $$ >{tmp_path}/began; cat; touch {tmp_path}/ended")["PATH"]
+    words = ("doctor", "--hosts", "n1", "--over", "ssh", "--wait", "1h")
+
+    assert _ended_by(signal.SIGINT, tmp_path / "began", path, *words) == 130
+    assert (tmp_path / "ended").exists()
+
+
+def test_ctrl_c_waits_for_a_removal_on_a_host_that_hangs(tmp_path: Path) -> None:
+    path = install(tmp_path, ssh=f"echo $$ >{tmp_path}/began; exec sleep 300")["PATH"]
+
+    assert _ended_by(signal.SIGINT, tmp_path / "began", path, "hosts", "clean", "n1", patience_s=20) == 130
+
+
+def _ended_by(number: int, began: Path, path: str, *words: str, patience_s: float = 30.0) -> int:
+    """Return the exit status of gputop after a signal, sent once its program has begun."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _LISTENING, *words], env=os.environ | {"PATH": path}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    ) as gputop:  # fmt: skip
+        try:
+            until = time.monotonic() + _PATIENCE_S
+            while not (began.exists() and began.read_text().endswith("\n")):
+                assert time.monotonic() < until, "it did not begin"
+                assert gputop.poll() is None
+                time.sleep(0.02)
+            gputop.send_signal(number)
+            return gputop.wait(patience_s)
+        finally:
+            gputop.kill()
+            with suppress(FileNotFoundError, ProcessLookupError):
+                os.kill(int(began.read_text()), signal.SIGKILL)
 
 
 def test_hosts_by_ssh_have_no_table_and_one_that_is_dead_hides_the_others(tmp_path: Path) -> None:
