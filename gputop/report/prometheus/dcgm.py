@@ -71,7 +71,7 @@ def _clock_events(part: DcgmPart) -> list[Labelled]:
 
 
 _MORE: Final[dict[str, Any]] = {"group": Group.DCGM_MORE}
-_PROF: Final = "On Hopper and newer, by NVML's GPM; DCGM also has it from Volta to Ada."
+_PROF: Final = "Absent on Volta to Ada, where DCGM has it: gputop reads it by NVML's GPM, on Hopper and newer."
 _GPM: Final[dict[str, Any]] = {"note": _PROF}
 _GPM_MORE: Final[dict[str, Any]] = _GPM | _MORE
 _REPEATED: Final = "On MIG, every instance repeats the value of the board: use avg by (gpu), not sum."
@@ -235,7 +235,7 @@ DCGM: Final[tuple[Series[DcgmPart], ...]] = (
         "Time with lower clocks because of heat.",
         of_board(c.THROTTLED_SW_THERMAL, nano),
         **_MORE,
-        note="gputop reads the newer counter of software thermal slowdown, if the driver has it.",
+        note="A near value: gputop reads the newer counter of software thermal slowdown, if the driver has it.",
     ),
     row(
         "DCGM_FI_DEV_SYNC_BOOST_VIOLATION",
