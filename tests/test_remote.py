@@ -155,7 +155,7 @@ def test_a_copy_that_was_brought_does_not_run(box: SshHost) -> None:
 def test_a_copy_is_offered_to_a_python_that_is_too_old(box: SshHost) -> None:
     box.uninstall()
     box.pretend_python("3.9 x86_64", status=1)
-    with terminal(*GPUTOP, "--host", "box", "--demo", environment=box.environment) as shown:
+    with terminal(*GPUTOP, "--host", "box", "--demo", size=(300, 44), environment=box.environment) as shown:
         assert shown.end() == 3
     assert "gputop needs Python 3.10 or newer there, and it has only Python 3.9 x86_64" in shown.text
     assert "Copy gputop there?" not in shown.text
