@@ -12,11 +12,12 @@ from gputop.app.remote.consent import Consents
 from gputop.app.remote.luggage import own_kind, packed
 from gputop.app.remote.wheels import FetchError
 from gputop.app.terminal import Person
+from gputop.core.hosts.search_path import BROUGHT
 from gputop.core.model.units import bytes_text
 from gputop.core.protocol.python_kind import PythonKind, kind_of
 from gputop.core.text.text import clean, excerpt
 from gputop.wire.ssh import unpack
-from gputop.wire.ssh.command import BROUGHT, Remote
+from gputop.wire.ssh.command import Remote
 
 _MARK: Final = "gputop-python"  # before the answer: a login shell may print lines of its own
 _NAMES: Final = ("python3", *(f"python3.{minor}" for minor in range(14, 9, -1)))

@@ -13,11 +13,11 @@ from gputop.app.remote.consent import Consents
 from gputop.app.remote.host_list import listed
 from gputop.app.remote.inquiry import Cleaned, HostState, cleaned, each, state
 from gputop.app.terminal import print_json, warn
+from gputop.core.hosts.search_path import BROUGHT
 from gputop.core.model.units import NOTHING, bytes_text
 from gputop.core.text.text import clean
 from gputop.core.text.tone import Tone
 from gputop.report.grid import Cell, Layout, draw, look
-from gputop.wire.ssh.command import BROUGHT
 
 _LAYOUT: Final = Layout(right=frozenset({2}), yields=1, room=None)
 _HEADS: Final = ("HOST", "GPUTOP", "COPY", "MAY COPY")

@@ -9,9 +9,10 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from gputop.app.remote.reach import reached
+from gputop.core.hosts.search_path import BROUGHT, SEARCH
 from gputop.core.text.text import clean, excerpt
 from gputop.machine.bounded_run import run_bounded
-from gputop.wire.ssh.command import BROUGHT, SEARCH, Remote
+from gputop.wire.ssh.command import Remote
 
 _AT_A_TIME: Final = 8  # connections: a jump host refuses more
 _LIMIT_S: Final = 30.0

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gputop.core.fleet.build import natural
 from gputop.core.fleet.model import FleetGpu, FleetHost
-from gputop.core.fleet.outlier import outliers
+from gputop.core.fleet.outlier import LEAST_MEMBERS, outliers
 
 K = TypeVar("K")
 
@@ -68,6 +68,14 @@ def ranks_of(parts: Sequence[tuple[FleetHost, Sequence[FleetGpu]]]) -> tuple[Ran
             odd.setdefault(key, []).append(text)
     ranks = [replace(rank, odd="; ".join(odd[key])) if key in odd else rank for key, rank in found.items()]
     return tuple(sorted(ranks, key=lambda rank: (natural(rank.host), natural(rank.gpu.index))))
+
+
+def has_comparable_load(ranks: Sequence[Rank]) -> bool:
+    """Return whether enough ranks have a value of the same measure of load to find a straggler."""
+    return any(
+        sum(measure.of(rank.gpu) is not None for rank in ranks) >= LEAST_MEMBERS
+        for measure in _comparable(ranks, _LOAD)
+    )
 
 
 def straggler(ranks: Sequence[Rank]) -> str:

@@ -14,11 +14,12 @@ from typing import Final
 from msgspec import Struct
 
 from gputop.core.hosts.result import HostResult, result_of, without_result
+from gputop.core.hosts.search_path import SEARCH
 
 _MARK: Final = b"gputop-result"
 _MOST_REPORT: Final = 16 << 20
 _SCRIPT: Final = f"""\
-PATH="$PATH:$HOME/.local/bin:$HOME/bin:/usr/local/bin:/opt/gputop/bin"
+{SEARCH}
 host=${{SLURMD_NODENAME:-$(uname -n)}}
 err=$(mktemp) || exit 1
 trap 'rm -f "$err"' EXIT

@@ -6,6 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from gputop.core.hosts.search_path import SEARCH
+
 NOT_FOUND: Final = 127
 _OPTIONS: Final = {
     "ConnectTimeout": "10",
@@ -14,10 +16,6 @@ _OPTIONS: Final = {
     "RemoteCommand": "none",  # one of the configuration would keep ours from running
     "ClearAllForwardings": "yes",  # forwarded ports are for logins, and a second connection cannot open them again
 }
-BROUGHT: Final = "~/.cache/gputop/brought"  # where a copy of gputop lies that was brought by ssh
-SEARCH: Final = (  # a shell that is not a login shell often lacks these folders
-    'PATH="$PATH:$HOME/.local/bin:$HOME/bin:/usr/local/bin:/opt/gputop/bin:$HOME/.cache/gputop/brought/bin"; '
-)
 _SCRIPT: Final = (  # `exec`: no shell stays between sshd and gputop
     f"{SEARCH}"
     'command -v gputop >/dev/null 2>&1 && exec gputop "$@"; '

@@ -147,6 +147,16 @@ def test_a_mistake_starts_something_on_a_host(tmp_path: Path, words: tuple[str, 
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_copy_that_was_brought_by_ssh_is_not_found_by_a_step_of_slurm(tmp_path: Path) -> None:
+    copy = tmp_path / ".cache/gputop/brought/bin"
+    copy.mkdir(parents=True)
+    install(copy, gputop="echo '{}'")
+    path = install(tmp_path, srun=f"PATH=/usr/bin:/bin HOME={tmp_path}; export PATH HOME\n{_SRUN}")["PATH"]
+    done = _gputop(path, "doctor", "--hosts", "n1")
+
+    assert (done.stdout, done.returncode) == ("1 host: 1 healthy\n", 0)
+
+
 @pytest.mark.parametrize("status", [130, 137, 255])
 def test_a_host_whose_report_ends_with_an_unusual_status_lets_all_hosts_succeed(tmp_path: Path, status: int) -> None:
     path = install(tmp_path, srun=_SRUN, gputop=f"echo '{{}}'; [ $SLURMD_NODENAME = n1 ] || exit {status}")["PATH"]

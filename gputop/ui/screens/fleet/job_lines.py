@@ -5,7 +5,7 @@ from typing import Final
 from gputop.core.fleet.groups import Group
 from gputop.core.fleet.model import FleetGpu
 from gputop.core.fleet.outlier import LEAST_MEMBERS
-from gputop.core.fleet.ranks import Rank
+from gputop.core.fleet.ranks import Rank, has_comparable_load
 from gputop.core.model.load import memory_load
 from gputop.core.model.units import NOTHING, percent_text
 from gputop.core.text.cells import width as width_of
@@ -33,13 +33,15 @@ def _facts(job: Group) -> list[Line]:
     known, count = len(job.ranks), job.totals.gpus
     hosts = len({(rank.server, rank.host) for rank in job.ranks}) or job.totals.hosts
     size = f"{count} GPU{'s' * (count != 1)} on {hosts} host{'s' * (hosts != 1)}"
-    size += f"; which ones is known for {known}" if known < count else ""
+    size += f"; {known} of them {'is' if known == 1 else 'are'} known by number" if known < count else ""
     facts = [
         ("ranks", size, "text"),
         ("user", ", ".join(job.users or ()) or "unknown: no gputop export runs there", "text"),
     ]
     if len(job.ranks) < LEAST_MEMBERS:
         facts.append(("straggler", "unknown: a comparison needs at least three ranks", "muted"))
+    elif not has_comparable_load(job.ranks):
+        facts.append(("straggler", "unknown: a comparison needs the load of at least three ranks", "muted"))
     else:
         facts.append(("straggler", job.straggler or "none", "hot" if job.straggler else "text"))
     facts += [("host", f"{job.odd}", "hot")] if job.odd else []

@@ -42,10 +42,14 @@ class JobPage(Page):
         self.app.post_message(DetailsWanted())
 
     def show(self, fleet: Fleet) -> None:
-        """Draw newer values."""
+        """Draw newer values, and ask for all those of GPUs that the job holds now."""
         found = next((job for job in grouped(fleet.hosts, JOB) if job.name == self._job.name), None)
         self._has_ended = found is None
+        before = instances_of(self._job, self._fleet)
         self._job, self._fleet = found or self._job, fleet
+        after = instances_of(self._job, fleet)
+        if after and after != before:
+            self.post_message(DetailsWanted(after))
         self.redraw()
 
     def open_hosts(self) -> None:

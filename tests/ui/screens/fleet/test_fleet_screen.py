@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
+from gputop.core.fleet.groups import JOB, grouped
 from gputop.core.fleet.history import FleetCurve, FleetHistory, Stretch, Subject
 from gputop.core.fleet.model import Fleet, FleetGpu, FleetHost, FleetServer, Holding, totals
 from gputop.core.protocol.link import Down
@@ -16,6 +17,7 @@ from gputop.ui.input.keymap import keymap
 from gputop.ui.render.line_widget import FastLines
 from gputop.ui.screens.fleet.history import FleetHistoryPage
 from gputop.ui.screens.fleet.host_page import HostPage
+from gputop.ui.screens.fleet.job_lines import job_lines
 from gputop.ui.screens.fleet.job_page import JobPage
 from gputop.ui.screens.fleet.keys_page import KeysPage
 from gputop.ui.screens.fleet.options import FleetOptions
@@ -325,3 +327,41 @@ async def test_a_job_that_ends_while_its_page_is_open_stays_as_it_was_last() -> 
         while "no GPU any more" not in page.title_line():
             await pilot.pause(0.01)
         assert any(line.startswith("n1") for line in _lines_of(page))
+
+
+async def test_the_page_of_a_job_asks_for_no_details_of_a_host_that_it_came_to_later() -> None:
+    held = (Holding(user="ann", job="slurm:7", count=2, gpus=("0", "1")),)
+    hosts = [replace(_host(name, "busy busy"), holdings=held) for name in ("n1", "n2")]
+    answers = [_fleet(hosts[0])]
+    source = _Source(lambda: answers[-1])
+    app = FleetApp(source, FleetOptions(keys=keymap("gputop"), writes_changes_only=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await _until(pilot, app, "HOST")
+        await pilot.press("J")
+        await _until(pilot, app, "slurm:7")
+        await pilot.press("enter")
+        answers.append(_fleet(*hosts))
+        app.action_read_now()
+        for _ in range(1000):
+            if "n2:9400" in source.detailed:
+                break
+            await pilot.pause(0.01)
+        assert source.detailed == {"n1:9400", "n2:9400"}
+
+
+def _job_text(*uses: str, count: int) -> str:
+    held = (Holding(user="ann", job="slurm:7", count=count, gpus=("0", "1")),)
+    hosts = [replace(_host(f"n{number}", use), holdings=held) for number, use in enumerate(uses)]
+    (job,) = grouped(hosts, JOB)
+    return "\n".join("".join(text for text, _ in line.spans) for line in job_lines(job, 120))
+
+
+def test_a_job_whose_gpus_report_no_load_has_no_straggler() -> None:
+    wanted = "straggler   unknown: a comparison needs the load of at least three ranks"
+    assert wanted in _job_text("lost lost", "lost lost", count=2)
+    assert wanted in _job_text("busy busy", "lost lost", count=2)
+    assert "straggler   none" in _job_text("busy busy", "busy lost", count=2)
+
+
+def test_gpus_of_a_job_without_a_number_are_counted_as_known() -> None:
+    assert "5 GPUs on 1 host; 2 of them are known by number\n" in _job_text("busy busy", count=5)
