@@ -166,7 +166,11 @@ def test_another_python_or_machine_gets_the_compiled_parts_of_this_one(box: SshH
     box.uninstall()
     box.pretend_python("3.10 aarch64")
     wheels(tmp_path / "index", "cp310-cp310-manylinux2014_aarch64")
-    variables = box.environment | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index")}
+    variables = box.environment | {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(tmp_path / "index"),
+        "HOME": str(tmp_path),
+    }
     subprocess.run([*GPUTOP, "hosts", "add", "box", "--copy", "yes"], env=box.environment, check=True)
     with terminal(*GPUTOP, "--host", "box", "--demo", environment=variables) as shown:
         shown.end()  # these parts cannot run here
@@ -184,7 +188,11 @@ def test_compiled_parts_that_cannot_be_fetched_have_no_reason(box: SshHost, tmp_
     box.uninstall()
     box.pretend_python("3.14 aarch64")
     wheels(tmp_path / "index", "cp310-cp310-manylinux2014_aarch64")
-    variables = box.environment | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index")}
+    variables = box.environment | {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(tmp_path / "index"),
+        "HOME": str(tmp_path),
+    }
     subprocess.run([*GPUTOP, "hosts", "add", "box", "--copy", "yes"], env=box.environment, check=True)
     with terminal(*GPUTOP, "--host", "box", "--demo", size=(200, 44), environment=variables) as shown:
         assert shown.end() == 3
