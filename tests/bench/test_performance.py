@@ -58,14 +58,14 @@ def test_a_program_is_asked_for_its_version(tmp_path: Path) -> None:
 def test_the_worst_box_counts_for_a_budget() -> None:
     text = tables.budgets(result(box("8 x 60", 40, 100), box("8 x 60, twice", 60, 100)))
 
-    assert "| snapshot: CPU time ÷ `nvitop -1`, 8 x 60 | 0.5 | 0.60 | 8 x 60, twice | **missed by 20%** |" in text
+    assert "| snapshot: CPU time ÷ `nvitop -1`, 8 x 60 | 0.45 | 0.60 | 8 x 60, twice | **missed by 33%** |" in text
     assert "| 4.00 ms per frame | detectors only | met |" in text
 
 
 def test_boxes_with_a_slow_driver_are_told_beside_the_others() -> None:
     text = tables.budgets(result(box("8 x 60", 40, 100), box(Plan(8, 60, "realistic").label, 60, 100)))
 
-    assert "| 0.40 | 8 x 60 | met | 0.60 | 8 x 60 | **missed by 20%** |" in text
+    assert "| 0.40 | 8 x 60 | met | 0.60 | 8 x 60 | **missed by 33%** |" in text
 
 
 def test_a_program_that_failed_is_not_compared_with() -> None:

@@ -14,7 +14,7 @@ REAL: Final = [line for line in LINES if not any(mark in line for mark in PLACEH
 
 
 def _read(line: str) -> XidLine:
-    (found,) = xid_lines([LogLine(1.0, f"kernel: {line}")])
+    (found,) = xid_lines([LogLine(1.0, line)])
     return found
 
 

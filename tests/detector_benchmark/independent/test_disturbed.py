@@ -17,7 +17,7 @@ from detector_benchmark.independent.disturbances import (
     raw_255,
     zero_memory,
 )
-from detector_benchmark.independent.roles import program, ranks
+from detector_benchmark.independent.roles import loaders, program, ranks
 from detector_benchmark.independent.scripts import growing, level, phases
 from detector_benchmark.independent.trace import Scene, Trace, allow, want
 from detector_benchmark.independent.verdicts import judged
@@ -49,7 +49,10 @@ def _standstill(board: Board) -> Scene:
     actor = program("train", "python train.py", 0, phases(LORA, (250, IDLE.but(cpu=0))), level(20000))
     wants = [want("stalled", "train", 250, 780)]
     return Scene(
-        world=World([board], [actor], seed=1, interval_s=_STEP_S), until_s=800, wants=wants, allows=allow("idle~")
+        world=World([board], [actor, *loaders(actor, 2, IDLE.but(cpu=0))], seed=1, interval_s=_STEP_S),
+        until_s=800,
+        wants=wants,
+        allows=allow("idle~"),
     )
 
 
