@@ -4,6 +4,7 @@ from typing import Final
 
 OK: Final = 0
 SOME: Final = 1  # a change worked for some of its targets
+CANNOT_WRITE: Final = 1
 BAD_INPUT: Final = 2
 NO_DRIVER: Final = 3
 UNKNOWN: Final = 3  # the driver or /proc does not answer

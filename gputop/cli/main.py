@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from typing import Final, NoReturn
 
 from gputop import __version__
-from gputop.app.errors import BAD_INPUT, OK, BadRequestError, UseCaseError
+from gputop.app.errors import BAD_INPUT, CANNOT_WRITE, OK, BadRequestError, UseCaseError
 from gputop.app.remote.input_end import end_with_input
 from gputop.app.terminal import warn
 from gputop.cli.args.host import without_host
@@ -23,7 +23,6 @@ from gputop.machine.plugins.discover import plug_in
 _OF_SOURCES: Final = (
     "screen", "snapshot", "stream", "watch", "wait", "export", "serve", "notify", "record", "signal", "renice",
 )  # fmt: skip
-CANNOT_WRITE: Final = 1
 CANNOT_RUN: Final = 1
 _OF_THE_SCREEN: Final = ("gputop.ui", "textual", "rich")
 _HELP: Final = ("-h", "--help")

@@ -4,14 +4,14 @@ import os
 import sys
 from typing import Final
 
-from gputop.app.errors import BadRequestError
+from gputop.app.errors import OK, BadRequestError
 from gputop.app.fleet.host_names import host_names
 from gputop.app.hosts.request import HostsRequest
-from gputop.app.terminal import print_json, warn
+from gputop.app.output_file import write_file
+from gputop.app.terminal import print_json
 from gputop.core.hosts.result import HostResult, HostResults, results_of
 from gputop.core.hosts.slurm_step import SlurmStep, gathered
 from gputop.core.text.text import clean
-from gputop.machine.files.output import write_output
 from gputop.machine.files.walk import program
 from gputop.wire.encoder import encode
 
@@ -30,8 +30,8 @@ def run_on_hosts(request: HostsRequest) -> int:
         print(step.script(), end="")
         return 0
     results = results_of(request.command, _results(request, step))
-    _deliver(results, request.json)
-    return results.status
+    written = _deliver(results, request.json)
+    return results.status or written
 
 
 def _results(request: HostsRequest, step: SlurmStep) -> list[HostResult]:
@@ -56,16 +56,14 @@ def _read(path: str, step: SlurmStep) -> list[HostResult]:
     return gathered(step.hosts, lines, "it has no result in this file")
 
 
-def _deliver(results: HostResults, json: str | None) -> None:
+def _deliver(results: HostResults, json: str | None) -> int:
+    """Print the results, and return the exit status of the file with all of them."""
     if json == "-":
         print_json(results)
-        return
-    if json:
-        try:
-            write_output(json, encode(results))
-        except OSError as error:
-            warn(f"{clean(json)}: {error.strerror}")
+        return OK
+    status = write_file(json, encode(results)) if json else OK
     from gputop.report.grid import look
     from gputop.report.hosts import hosts_table
 
     print(hosts_table(results, *look(sys.stdout, os.environ)))
+    return status

@@ -5,8 +5,9 @@ import sys
 from typing import Final
 
 from gputop.app.backend.operations.read_only import read_only_control
-from gputop.app.errors import UseCaseError
+from gputop.app.errors import OK, UseCaseError
 from gputop.app.interrupts import interrupt_at_end_of_stdin, interruptible
+from gputop.app.output_file import write_file
 from gputop.app.probing.json_observer import JsonObserver
 from gputop.app.probing.request import ProbeRequest
 from gputop.app.probing.run import probe
@@ -14,7 +15,6 @@ from gputop.app.probing.terminal_observer import TerminalObserver
 from gputop.app.terminal import print_json, warn
 from gputop.core.plugins.tables import PROBES
 from gputop.core.probing.result import ProbeReport
-from gputop.machine.files.output import write_output
 from gputop.report.grid import look
 from gputop.report.probe import report as text_of
 from gputop.wire.encoder import encode
@@ -46,9 +46,8 @@ def run_probe(request: ProbeRequest) -> int:
     observer = JsonObserver(sys.stdout.buffer) if request.is_controlled else TerminalObserver(sys.stderr)
     with interruptible():
         report = probe(request, observer)
-    if not request.is_controlled:
-        _deliver(report, request)
-    return report.exit_status
+    written = OK if request.is_controlled else _deliver(report, request)
+    return report.exit_status or written
 
 
 def _check_installed() -> None:
@@ -56,23 +55,18 @@ def _check_installed() -> None:
         raise UseCaseError(_ERROR, _NO_PROBE)
 
 
-def _deliver(report: ProbeReport, request: ProbeRequest) -> None:
-    """Write the files, and print the text unless the JSON goes to standard output."""
+def _deliver(report: ProbeReport, request: ProbeRequest) -> int:
+    """Write the files, and print the text unless the JSON goes to standard output. Return the status of the files."""
+    status = OK
     if request.junit:
         from gputop.report.junit import junit
 
-        _write(request.junit, junit(report, is_strict=request.is_strict))
+        status = write_file(request.junit, junit(report, is_strict=request.is_strict))
     if request.json == "-":
         print_json(report)
-        return
+        return status
     if request.json:
-        _write(request.json, encode(report))
+        status = write_file(request.json, encode(report)) or status
     questions = {test.key: test.question for test in request.probe.tests}
     print(text_of(report, questions, *look(sys.stdout, os.environ)))
-
-
-def _write(path: str, content: bytes) -> None:
-    try:
-        write_output(path, content)
-    except OSError as error:
-        warn(f"{path}: {error.strerror}")
+    return status

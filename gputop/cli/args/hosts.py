@@ -14,8 +14,8 @@ _LOCAL: Final = {  # whether a value follows
 }  # fmt: skip
 
 
-def add_hosts(parser: argparse.ArgumentParser, *, limit_s: float, limit: str) -> None:
-    """Add the options. ``limit_s``: how long a host may take; ``limit``: in words."""
+def add_hosts(parser: argparse.ArgumentParser, *, limit: str) -> None:
+    """Add the options. ``limit``: how long a host may take, in words."""
     parser.allow_abbrev = False  # the words for the hosts must not name hosts again
     group = parser.add_argument_group("on many hosts")
     group.add_argument(
@@ -34,28 +34,40 @@ def add_hosts(parser: argparse.ArgumentParser, *, limit_s: float, limit: str) ->
     group.add_argument("--batch", dest="is_batch", action="store_true", help="print a script for sbatch, and exit")
     group.add_argument("--results", metavar="FILE", help="print the table of what that script wrote to this file")
     group.add_argument(
-        "--wait", dest="limit_s", type=duration, default=limit_s, metavar="DURATION",
+        "--wait", dest="limit_s", type=duration, metavar="DURATION",
         help=f"time limit of each host (default {limit})",
     )  # fmt: skip
 
 
-def words_there(words: Sequence[str], others: dict[str, bool]) -> tuple[str, ...]:
-    """Return the words without those options, and without ``others``. Each name says whether a value follows."""
+def words_there(
+    words: Sequence[str], command: str, others: dict[str, bool], instead: Sequence[str]
+) -> tuple[str, ...]:  # fmt: skip
+    """Return the words without those options, and with ``instead`` of ``others``, right behind the command's name.
+
+    Each name of ``others`` says whether a value follows. Words behind ``--`` stay as they are.
+    """
     local = _LOCAL | others
     found: list[str] = []
     rest = iter(words)
     for word in rest:
         name, sign, _ = word.partition("=")
-        if name not in local:
+        if word == "--":
+            found += [word, *rest]
+        elif name not in local:
             found.append(word)
         elif local[name] and not sign:
             next(rest, None)
-    return tuple(found)
+    behind = found.index(command) + 1
+    return (*found[:behind], *instead, *found[behind:])
 
 
 def check_alone(options: argparse.Namespace) -> None:
     """Refuse options that need hosts. Raises BadRequestError."""
-    for name, value in (("--batch", options.is_batch), ("--results", options.results), ("--slurm", options.slurm)):
+    given = {
+        "--over": options.over, "--batch": options.is_batch, "--results": options.results, "--slurm": options.slurm,
+        "--wait": options.limit_s,
+    }  # fmt: skip
+    for name, value in given.items():
         if value:
             raise BadRequestError(f"{name} needs --hosts LIST")
 

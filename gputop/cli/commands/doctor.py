@@ -1,6 +1,7 @@
 """gputop doctor: the health of this host."""
 
 import argparse
+from typing import Final
 
 from gputop.app.hosts.request import HostsRequest
 from gputop.app.hosts.run import run_on_hosts
@@ -9,6 +10,8 @@ from gputop.cli.args.hosts import add_hosts, check_alone, words_there
 from gputop.cli.args.options import add_demo, add_ending, whole
 from gputop.cli.args.parser import USAGE, Parser
 from gputop.cli.args.requests import request_of
+
+_LIMIT_S: Final = 60.0  # of a host
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="expected number of GPUs (default: expected_gpus in the configuration file)",
     )
     add_demo(parser, box="dying")
-    add_hosts(parser, limit_s=60.0, limit="1m")
+    add_hosts(parser, limit="1m")
     parser.description = (
         "Check the driver, GPUs and configuration of this host, and suggest fixes for problems.\n"
         "gputop only reports: it changes nothing and applies no fix."
@@ -46,6 +49,12 @@ def run(options: argparse.Namespace) -> int:
     if options.hosts is None:
         check_alone(options)
         return doctor(request_of(options, DoctorRequest))
-    words = words_there(options.words, {"--json": False, "--quiet": False, "-q": False})
-    there = {"command": "doctor", "words": (*words, "--json"), "json": "-" if options.is_json else None}
+    there = {
+        "command": "doctor",
+        "words": words_there(
+            options.words, "doctor", {"--json": False, "--quiet": False, "-q": False}, instead=["--json"]
+        ),
+        "json": "-" if options.is_json else None,
+        "limit_s": options.limit_s or _LIMIT_S,
+    }
     return run_on_hosts(request_of(argparse.Namespace(**vars(options) | there), HostsRequest))

@@ -24,12 +24,42 @@ _DESCRIPTION: Final = (
 )
 _MOST_MEMORY: Final = 0.95
 _MOST_BUSBW: Final = 1e6
+_LIMIT_S: Final = 7200.0  # of a host
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     Parser.usage_status = USAGE
     parser.description = _DESCRIPTION
+    _add_what(parser)
+    _add_results(parser)
+    parser.add_argument(
+        "--min-busbw", type=_busbw, metavar="GB/S", help="minimum all-reduce bus bandwidth (busbw of nccl-tests)"
+    )
+    parser.add_argument(
+        "--python", metavar="PYTHON", help="the Python interpreter that has torch (default: the first one found)"
+    )
+    _add_manner(parser)
+    parser.add_argument(
+        "--control", dest="is_controlled", action="store_true",
+        help="report progress as JSON lines; stop when stdin closes",
+    )  # fmt: skip
+    parser.add_argument("--list", action="store_true", help="print the tests and exit")
+    add_place(parser, repeats=False)
+    add_hosts(parser, limit="2h")
+    add_ending(
+        parser,
+        "gputop probe --level quick -i 0,1",
+        "gputop probe gemm.bf16 memory --json - | jq .status",
+        "gputop probe --hosts slurm:gpu --batch --level quick > probe.sh",
+        status="(of the worst GPU) 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused because it is in use, 5"
+        " nothing was tested, 64 bad options, 130 stopped; of many hosts the worst one, and 3 for a host without a"
+        " result",
+    )
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    """Add the tests, and how much of them."""
     parser.add_argument(
         "tests", nargs="*", metavar="TEST", help="only these tests, such as gemm.bf16 or memory (--list shows all)"
     )
@@ -45,30 +75,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--mem", dest="memory", type=_memory, metavar="SIZE",
         help="memory to test: 8GiB, or a share of free memory (default 90%%, quick 25%%)",
     )  # fmt: skip
-    _add_results(parser)
-    parser.add_argument(
-        "--min-busbw", type=_busbw, metavar="GB/S", help="minimum all-reduce bus bandwidth (busbw of nccl-tests)"
-    )
-    parser.add_argument(
-        "--python", metavar="PYTHON", help="the Python interpreter that has torch (default: the first one found)"
-    )
-    _add_manner(parser)
-    parser.add_argument(
-        "--control", dest="is_controlled", action="store_true",
-        help="report progress as JSON lines; stop when stdin closes",
-    )  # fmt: skip
-    parser.add_argument("--list", action="store_true", help="print the tests and exit")
-    add_place(parser, repeats=False)
-    add_hosts(parser, limit_s=7200.0, limit="2h")
-    add_ending(
-        parser,
-        "gputop probe --level quick -i 0,1",
-        "gputop probe gemm.bf16 memory --json - | jq .status",
-        "gputop probe --hosts slurm:gpu --batch --level quick > probe.sh",
-        status="(of the worst GPU) 0 pass, 1 warnings or unclear, 2 fail, 3 error, 4 refused because it is in use, 5"
-        " nothing was tested, 64 bad options, 130 stopped; of many hosts the worst one, and 3 for a host without a"
-        " result",
-    )
 
 
 def _add_manner(parser: argparse.ArgumentParser) -> None:
@@ -128,7 +134,11 @@ def run(options: argparse.Namespace) -> int:
     for name, value in (("--junit", options.junit), ("--control", options.is_controlled)):
         if value:
             raise BadRequestError(f"{name} cannot be combined with --hosts")
-    there = {"command": "probe", "words": (*words_there(options.words, {"--json": True}), "--json", "-")}
+    there = {
+        "command": "probe",
+        "words": words_there(options.words, "probe", {"--json": True}, instead=["--json", "-"]),
+        "limit_s": options.limit_s or _LIMIT_S,
+    }
     return run_on_hosts(request_of(argparse.Namespace(**vars(options) | there), HostsRequest))
 
 

@@ -116,20 +116,43 @@ def test_an_srun_that_fails_or_lies_ends_without_its_reason(tmp_path: Path, srun
 
 
 def test_the_limits_of_a_probe_are_lost_on_the_way_or_its_hosts_are_asked_again_there(tmp_path: Path) -> None:
-    echo = 'shift $(($# - $#)); printf \'{"devices": [{"label": "%s", "status": "fail"}]}\' "$*"; exit 2'
-    path = install(tmp_path, srun=_SRUN, gputop=echo)["PATH"]
     done = _gputop(
-        path, "probe", "--hosts=n1", "--level", "quick", "--max-temp=85", "--json", "-", "--wait", "9m", "gemm.bf16"
+        _echoes(tmp_path), "probe", "--hosts=n1", "--level", "quick", "--max-temp=85", "--json", "-", "--wait", "9m",
+        "gemm.bf16",
     )  # fmt: skip
 
     (host,) = json.loads(done.stdout)["hosts"]
-    assert host["problems"] == ["probe --level quick --max-temp=85 gemm.bf16 --json -: fail"]
+    assert host["problems"] == ["probe --json - --level quick --max-temp=85 gemm.bf16: fail"]
+
+
+def test_words_behind_a_double_dash_are_read_as_options_or_get_lost(tmp_path: Path) -> None:
+    done = _gputop(_echoes(tmp_path), "probe", "--hosts=n1", "--json=-", "--", "gemm.bf16", "--json", "--wait")
+
+    (host,) = json.loads(done.stdout)["hosts"]
+    assert host["problems"] == ["probe --json - -- gemm.bf16 --json --wait: fail"]
+
+
+def test_a_file_of_results_that_cannot_be_written_is_a_success(tmp_path: Path) -> None:
+    path = install(tmp_path, srun=_SRUN, gputop="echo '{}'")["PATH"]
+    done = _gputop(path, "probe", "--hosts", "n1", "--json", f"{tmp_path}/nothing/found.json")
+
+    assert done.stdout == "1 host: 1 pass\n"
+    assert done.stderr == f"gputop: {tmp_path}/nothing/found.json: No such file or directory\n"
+    assert done.returncode == 1
+
+
+def _echoes(folder: Path) -> str:
+    """Return a PATH with a gputop that names its words as a problem."""
+    echo = 'printf \'{"devices": [{"label": "%s", "status": "fail"}]}\' "$*"; exit 2'
+    return install(folder, srun=_SRUN, gputop=echo)["PATH"]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("doctor", "--batch"), "--batch needs --hosts LIST"),
+        (("doctor", "--over", "ssh"), "--over needs --hosts LIST"),
+        (("probe", "--wait", "2h"), "--wait needs --hosts LIST"),
         (("doctor", "--hos", "n1"), "unknown option --hos. Did you mean --hosts?"),
         (("doctor", "--hosts", "n[1-"), "brackets"),
         (("doctor", "--hosts", "n[1-65]", "--over", "ssh"), "ssh takes at most 64 hosts"),
