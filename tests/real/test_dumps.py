@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from real.dumps import Dump, Value, dumps
 from real_terminal import GPUTOP, terminal
 
@@ -81,6 +82,40 @@ def test_each_number_of_the_dump_is_shown_and_no_other(dump: Dump, gputop: "Call
     ]
     assert wrong == []
     assert all(gpu["missing"].keys() == {key for key, value in gpu["metrics"].items() if value is None} for gpu in gpus)
+
+
+EXPORTED = {  # series of the exporter: key of the dump, and how much of the series one unit of the dump is
+    "gputop_gpu_utilization_ratio": ("gpu_utilization_percent", 0.01),
+    "gputop_gpu_memory_total_bytes": ("memory_total_bytes", 1),
+    "gputop_gpu_memory_used_bytes": ("memory_used_bytes", 1),
+    "gputop_gpu_temperature_celsius": ("temperature_c", 1),
+    "gputop_gpu_fan_speed_ratio": ("fan_percent", 0.01),
+    "gputop_gpu_power_limit_watts": ("power_limit_w", 1),
+    "gputop_gpu_sm_clock_hertz": ("clock_sm_hz", 1),
+}  # fmt: skip
+
+
+def test_the_exporter_serves_each_number_of_the_dump_and_no_other(dump: Dump, gputop: "Callable[..., Any]") -> None:
+    done = gputop("snapshot", "--format", "prometheus")
+    assert done.returncode == 0, done.stderr
+    shown = {
+        (sample.name, int(sample.labels["gpu"])): sample.value
+        for family in text_string_to_metric_families(done.stdout)
+        for sample in family.samples
+        if sample.name in EXPORTED
+    }
+    said = {
+        (name, gpu): value * scale
+        for gpu, row in enumerate(dump.gpus())
+        for name, (key, scale) in EXPORTED.items()
+        if isinstance(value := row.get(key), int | float)
+    }
+    not_said = {
+        (name, gpu) for gpu, row in enumerate(dump.gpus()) for name, (key, _) in EXPORTED.items() if key not in row
+    }
+
+    assert shown.keys() - not_said == said.keys() - not_said
+    assert [key for key in said if abs(shown[key] - said[key]) > (1024.0**2 if "bytes" in key[0] else 0.011)] == []
 
 
 # What an operator reads in a dump: checks with a warning or a fault, of those that ask the driver alone.
