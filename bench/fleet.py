@@ -1,16 +1,15 @@
 """CPU time of one reading of a fleet in gputop: answers decoded, hosts built, for 10 to 10,000 hosts of 8 GPUs.
 
-    python bench/fleet.py [--json FILE] [--screen]
+    python bench/fleet.py [--json FILE] [--screen | --prometheus URL]
 
-The answers are simulated: what a server or a network costs is not in it. With ``--screen``, a small server on this
-machine gives those of 1,000 hosts over HTTP; then also the screen is measured: its first table, a refresh, keys and
-memory. docs/performance.md explains the results.
+The answers are simulated: what a server or a network costs is not in it. The last two measure the screen in a
+terminal: its first table, a refresh, keys and memory, with a small server on this machine that gives the answers of
+1,000 hosts over HTTP, or with a real server. docs/performance.md explains the results.
 """
 
 import argparse
-import asyncio
 import json
-import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,8 @@ from statistics import median
 from typing import Final
 from urllib.parse import parse_qs
 
-from textual.pilot import Pilot
+from screen import Keys, Running, keys, running
+from terminal import Terminal
 
 from gputop.app.fleet.readers import FleetReader, reader_of
 from gputop.app.fleet.request import FleetRequest
@@ -29,11 +29,7 @@ from gputop.core.fleet.answer import LABELS, VALUES, Answers
 from gputop.core.fleet.build import hosts_of
 from gputop.core.fleet.model import totals
 from gputop.core.fleet.plan import NAMES, queries
-from gputop.core.protocol.link import Down
 from gputop.lazy_imports import collect_seldom
-from gputop.ui.fleet_app import FleetApp
-from gputop.ui.input.keymap import keymap
-from gputop.ui.screens.fleet.options import FleetOptions
 
 HOSTS: Final = (10, 100, 1000, 10_000)
 _GPUS: Final = 8
@@ -44,8 +40,12 @@ _OF_GPUS: Final[dict[str, Callable[[Random], float]]] = {
     "free": lambda random: random.randint(1000, 10_000),
 }
 _SCREEN_HOSTS: Final = 1000
-_SCREEN_ROUNDS: Final = 20
-_KEYS: Final = ("down", "page_down", "sort_next", "view_next", "home")
+_SCREEN_ROUNDS: Final = 10
+_INTERVAL_S: Final = 2.0
+_STARTS: Final = 5
+_PRESSES: Final = 60
+_WARM_UP_S: Final = 5.0
+_LIMIT_S: Final = 10.0
 _OF_HOSTS: Final = ("tensor", "power", "temperature", "age")
 
 
@@ -53,11 +53,16 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", metavar="FILE", help="also write the values to this file")
-    parser.add_argument("--screen", action="store_true", help="measure the screen of 1,000 hosts instead")
+    parser.add_argument("--screen", action="store_true", help="measure the screen of 1,000 simulated hosts instead")
+    parser.add_argument("--prometheus", metavar="URL", help="measure the screen with this server instead")
     options = parser.parse_args()
     collect_seldom()
+    if options.prometheus:
+        measure_screen(options.prometheus)
+        return 0
     if options.screen:
-        asyncio.run(measure_screen())
+        with serving(bodies(_SCREEN_HOSTS, 1)) as url:
+            measure_screen(url)
         return 0
     found = {count: cost_ms(count) for count in HOSTS}
     for count, cost in found.items():
@@ -68,40 +73,62 @@ def main() -> int:
     return 0
 
 
-async def measure_screen() -> None:
-    """Measure the screen of 1,000 hosts on 200x60, and print."""
-    with serving(bodies(_SCREEN_HOSTS, 1)) as url:
-        began = time.perf_counter()
-        reader = reader_of(FleetRequest(prometheus=(url,)))
-        app = FleetApp(reader, FleetOptions(keys=keymap("gputop"), interval_s=3600.0))
-        async with app.run_test(size=(200, 60)) as pilot:
-            while app.fleet_screen.state.fleet is None:
-                await pilot.pause(0.001)
-            first_s = time.perf_counter() - began
-            refreshes = [await _refresh(app, reader, pilot) for _ in range(_SCREEN_ROUNDS)]
-            keys = [_key(app, name) for name in _KEYS for _ in range(_SCREEN_ROUNDS)]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"first table:     {first_s:.2f} s after the reader starts, without the start of Python")
-    print(f"refresh, CPU:    {min(refreshes):.0f} ms least, {median(refreshes):.0f} ms median")
-    print(
-        f"key, CPU:        {median(keys):.1f} ms median, {sorted(keys)[len(keys) * 95 // 100]:.1f} ms 95th percentile"
-    )
-    print(f"peak of memory:  {peak:.0f} MiB, with the answers of the server that it simulates")
+def measure_screen(url: str) -> None:
+    """Measure the screen on 200x60 in a terminal, and print. ``url``: of a Prometheus server."""
+    reader = reader_of(FleetRequest(prometheus=(url,)))
+    host = min(host.name for host in reader.read().hosts)
+    costs = [_reading(reader) for _ in range(_SCREEN_ROUNDS)]
+    command = (sys.executable, "-m", "gputop", "fleet", "--prometheus", url, "--interval")
+    first_s = [_first_table_s((*command, "60"), host) for _ in range(_STARTS)]
+    pressed = _pressed((*command, "60"))
+    used = _used((*command, str(_INTERVAL_S)))
+    print(f"first table, with the start of Python: {median(first_s):.2f} s ({min(first_s):.2f} to {max(first_s):.2f})")
+    print(f"reading: {median(wall_s for wall_s, _ in costs):.2f} s, {_range([cpu_ms for _, cpu_ms in costs])} of CPU")
+    print(f"screen, asked, built and drawn: {used.cpu_percent * _INTERVAL_S * 10:.0f} ms of CPU per refresh")
+    print(f"key to repaint: {pressed.median_ms:.1f} ms median, {pressed.p95_ms:.1f} ms 95th percentile")
+    print(f"memory (PSS): {used.pss_bytes / 2**20:.0f} MiB, {used.written_bytes_per_s:.0f} bytes a second")
 
 
-async def _refresh(app: FleetApp, reader: FleetReader, pilot: "Pilot[Down]") -> float:
-    """Return the CPU time of a refresh of the whole table: asked, built and drawn."""
-    began = time.process_time()
-    app.fleet_screen.show(reader.read())
-    await pilot.pause()
-    return (time.process_time() - began) * 1000
+def _reading(reader: FleetReader) -> tuple[float, float]:
+    """Return the time (s) and the CPU time (ms) of a reading."""
+    began_s, began_cpu_s = time.monotonic(), time.process_time()
+    reader.read()
+    return time.monotonic() - began_s, (time.process_time() - began_cpu_s) * 1000
 
 
-def _key(app: FleetApp, name: str) -> float:
-    """Return the CPU time of a key: what it changes, and the lines of the table."""
-    began = time.process_time()
-    getattr(app.fleet_screen, f"do_{name}")()
-    return (time.process_time() - began) * 1000
+def _first_table_s(command: tuple[str, ...], host: str) -> float:
+    """Return the time from exec until the output has the name of a host."""
+    terminal = Terminal(command)
+    try:
+        seen = b""
+        while host.encode() not in seen:
+            terminal.wait(_LIMIT_S)
+            seen = b"".join(data for _, data in terminal.chunks)
+    finally:
+        terminal.close()
+    return terminal.chunks[-1][0] - terminal.started_s
+
+
+def _pressed(command: tuple[str, ...]) -> Keys:
+    terminal = Terminal(command)
+    try:
+        terminal.run(_WARM_UP_S)
+        return keys(terminal, _PRESSES, 40)
+    finally:
+        terminal.close()
+
+
+def _used(command: tuple[str, ...]) -> Running:
+    terminal = Terminal(command)
+    try:
+        terminal.run(_WARM_UP_S)
+        return running(terminal, _SCREEN_ROUNDS * _INTERVAL_S)
+    finally:
+        terminal.close()
+
+
+def _range(values: list[float]) -> str:
+    return f"{median(values):.0f} ms ({min(values):.0f} to {max(values):.0f})"
 
 
 @contextmanager
