@@ -190,7 +190,11 @@ def test_a_host_whose_report_ends_with_an_unusual_status_lets_all_hosts_succeed(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_srun_goes_on_after_gputop_was_ended(tmp_path: Path, number: signal.Signals) -> None:
-    srun = f"trap 'touch {tmp_path}/ended; exit' TERM; echo $$ >{tmp_path}/began; while :; do sleep 0.05; done"
+    more_than_a_pipe_holds = "head -c 200000 /dev/zero"  # it ends when gputop reads, so gputop knows its child by then
+    srun = (
+        f"trap 'touch {tmp_path}/ended; exit' TERM; {more_than_a_pipe_holds}; echo $$ >{tmp_path}/began;"
+        " while :; do sleep 0.05; done"
+    )
     path = install(tmp_path, srun=srun)["PATH"]
 
     assert _ended_by(number, tmp_path / "began", path, "doctor", "--hosts", "n1", "--over", "srun") == 130
